@@ -1,0 +1,4 @@
+std = "luajit"
+max_line_length = 100
+files["tests/**/*_spec.lua"] = { std = "luajit+busted" }
+files["tests/support/*.lua"] = { std = "luajit+busted" }

@@ -1,0 +1,155 @@
+/*
+ * config - the configuration file, read and judged
+ *
+ * YAML in, one `struct config` out, or every mistake at once.  A mistake names
+ * file:line:column, what is wrong, what was expected, and for a misspelt word
+ * the nearest known one.  The only files that know libyaml are config*.c.
+ */
+#ifndef BASE_CONFIG_H
+#define BASE_CONFIG_H
+
+#include "base/buffer.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct config_mark {
+    unsigned line, column; /* from 1 */
+};
+
+/* ---- a YAML value as written, for options that a script reads ---- */
+
+enum config_kind {
+    CONFIG_NULL = 0,
+    CONFIG_BOOL,
+    CONFIG_INTEGER,  /* fits int64_t */
+    CONFIG_UINTEGER, /* above INT64_MAX, fits uint64_t */
+    CONFIG_NUMBER,
+    CONFIG_STRING,
+    CONFIG_LIST,
+    CONFIG_MAP,
+};
+
+struct config_value {
+    enum config_kind kind;
+    struct config_mark mark;
+    bool boolean;
+    int64_t integer;
+    uint64_t uinteger;
+    double number;
+    char *string; /* CONFIG_STRING: NUL-terminated, may hold NULs inside */
+    size_t size;  /* bytes of `string`, or members of `items` */
+    struct config_value *items; /* list: values; map: key, value, key, … */
+};
+
+/* ---- the parts of a configuration ---- */
+
+struct config_socket {
+    char *endpoint; /* libzmq endpoint, ${ENV} expanded */
+    bool bind;      /* else connect */
+    int hwm;        /* messages queued at the most */
+    struct config_mark mark;
+};
+
+enum config_on_error {
+    CONFIG_ON_ERROR_LOSE = 0,
+    CONFIG_ON_ERROR_DROP,
+    CONFIG_ON_ERROR_PASS
+};
+
+struct config_filter {
+    char *script; /* as written; found along config_script_path */
+    struct config_value *options; /* a map or null; owned */
+    enum config_on_error on_error;
+    struct config_mark mark;
+};
+
+struct config_filters {
+    struct config_filter *items;
+    size_t count;
+};
+
+enum config_format { CONFIG_FORMAT_MOONCAKE = 0 };
+
+struct config_source {
+    char *name;
+    struct config_socket socket;
+    enum config_format format;
+    char *topic; /* prefix subscribed to; "" is everything */
+    bool gap_guard;
+    struct config_mark mark;
+};
+
+/* One equality test: the field must equal one of the values. */
+struct config_accept {
+    char *field; /* a name of codec/field.h that may be tested */
+    struct config_value *values; /* a list of scalars; null means nil */
+    struct config_mark mark;
+};
+
+enum config_event_id {
+    CONFIG_EVENT_ID_AUTO = 0,
+    CONFIG_EVENT_ID_KEEP,
+    CONFIG_EVENT_ID_RESTAMP
+};
+
+struct config_stream {
+    char *name;
+    struct config_socket socket;
+    char *topic;     /* frame 0 of every message; "" by default */
+    size_t *sources; /* indexes into config.sources that feed it */
+    size_t source_count;
+    struct config_accept *accept;
+    size_t accept_count;
+    struct config_filters filters;
+    enum config_event_id event_id; /* never AUTO after config_read */
+    uint64_t announce_after_ms;    /* 1000 by default */
+    uint64_t heartbeat_ms;         /* 0: off */
+    struct config_mark mark;
+};
+
+enum {
+    CONFIG_STREAMS_MAX = 4096,
+    CONFIG_SOURCES_MAX = 1024,
+    CONFIG_FILTERS_MAX = 256
+};
+
+struct config {
+    char *path;       /* as given, for messages */
+    char *admin_host; /* NULL: no admin server */
+    uint16_t admin_port;
+    struct config_mark admin_mark;
+    char **script_path; /* directories, absolute or beside the file */
+    size_t script_path_count;
+    char *log_level; /* NULL: info */
+    struct config_source *sources;
+    size_t source_count;
+    struct config_filters filters;
+    struct config_stream *streams;
+    size_t stream_count;
+};
+
+/*
+ * Read `text` (`size` bytes of YAML) that came from `path`.  Returns a new
+ * config that the caller frees with config_free; or NULL, with one line for
+ * each mistake in `mistakes`, in the order of the file.
+ */
+struct config *config_read(const char *path, const char *text, size_t size,
+                           struct buffer *mistakes);
+
+/* The same from the file itself. */
+struct config *config_load(const char *path, struct buffer *mistakes);
+
+void config_free(struct config *config);
+
+/*
+ * Where scripts and modules are looked for, in this order: beside the config,
+ * each of script_path, then each of `installed` (`count` directories).
+ * Returns a new NULL-terminated list; caller frees with config_paths_free.
+ */
+char **config_script_path(const struct config *config,
+                          const char *const *installed, size_t count);
+void config_paths_free(char **paths);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * log - lines for the operator, on standard error
+ *
+ * A leaf: anybody may call it, it calls nobody.  One line is one write, so
+ * that lines of two threads never mix.  Control characters and bytes that are
+ * not UTF-8 are escaped: what a peer sends can't forge a line or a colour.
+ *
+ *   2026-11-30T23:01:02.345Z warn  source "store": 3 numbers missing (7 to 9)
+ */
+#ifndef BASE_LOG_H
+#define BASE_LOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum log_level { LOG_ERROR = 0, LOG_WARN, LOG_INFO, LOG_DEBUG };
+
+/* What may repeat without end goes through a gate: the first lines of a window
+ * are written in full, the rest counted and told when the window ends. */
+struct log_gate {
+    uint64_t opened_ms;  /* when the current window began */
+    uint32_t written;    /* lines written in it */
+    uint64_t suppressed; /* lines counted in it */
+    char about[96];      /* how the summary calls them, set by the caller */
+};
+
+enum { LOG_GATE_LINES = 10, LOG_GATE_MS = 10000 };
+
+/* Lines above `level` are not written.  The default is LOG_INFO. */
+void log_set_level(enum log_level level);
+bool log_level_parse(const char *name, enum log_level *level);
+
+void log_line(enum log_level level, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The same through a gate. */
+void log_gated(struct log_gate *gate, enum log_level level, const char *format,
+               ...) __attribute__((format(printf, 3, 4)));
+
+/* Close the gate's window if it is over, and tell what it held back. */
+void log_gate_tick(struct log_gate *gate);
+
+#endif

@@ -1,0 +1,76 @@
+/*
+ * event - one event: the received bytes, with edits on top
+ *
+ *   bytes   de 0014  a8"event_id" ce….  a9"timestamp" cf….  …  aa"object_key" …
+ *                                 ^at[FIELD_EVENT_ID]                    ^at[…]
+ *   edits   object_key = …  ->  tenant_id = …  ->  NULL     (newest first)
+ *
+ * Reading looks at the edits, then at the bytes.  Writing copies the runs that
+ * nobody touched and splices the values that somebody did: unknown keys, their
+ * order, integer widths, str against bin, nil against absent all survive.
+ */
+#ifndef CODEC_EVENT_H
+#define CODEC_EVENT_H
+
+#include "base/buffer.h"
+#include "codec/event_abi.h"
+#include "codec/field.h"
+
+#include <stdbool.h>
+
+/* Why a map is not an event. */
+enum event_fault {
+    EVENT_OK = 0,
+    EVENT_NOT_A_MAP,
+    EVENT_KEY_NOT_TEXT,
+    EVENT_DUPLICATE_FIELD, /* of a known field: readers would disagree */
+    EVENT_NO_TYPE,         /* neither event_type nor type is a string */
+    EVENT_BAD_ID,          /* event_id is no unsigned integer */
+};
+
+const char *event_fault_text(enum event_fault fault);
+
+/*
+ * Index the checked msgpack value at `bytes` (`size` long) into `event`, which
+ * becomes live and untouched.  `event_type` decides the type, or the legacy
+ * `type` when that is all there is.  No byte is copied.
+ */
+enum event_fault event_index(struct event *event, const uint8_t *bytes,
+                             uint32_t size);
+
+/* The value of a field: checked msgpack, borrowed; NULL: absent. */
+const uint8_t *event_value(const struct event *event, enum field field);
+
+/* The same for a field known by name only (or any name). */
+const uint8_t *event_named(const struct event *event, const uint8_t *name,
+                           size_t size);
+
+/* A text field: its bytes if it is a str, NULL for anything else. */
+const uint8_t *event_text(const struct event *event, enum field field,
+                          uint32_t *size);
+
+/* event_id, or 0 when it carries none. */
+uint64_t event_id(const struct event *event);
+
+/*
+ * Assign one msgpack value (`size` bytes, copied into the batch's arena).
+ * `name` is used only with FIELD_NONE.  A value equal byte for byte to the
+ * present one is no edit.  False: the arena is full, nothing changed.
+ */
+bool event_assign(struct batch *batch, struct event *event, enum field field,
+                  const uint8_t *name, size_t name_size, const uint8_t *value,
+                  size_t size);
+
+/* Take a field away; absent already is no edit. */
+bool event_remove(struct batch *batch, struct event *event, enum field field,
+                  const uint8_t *name, size_t name_size);
+
+/* Append the event as it is now.  `id`: NULL keeps its event_id, else every
+ * event leaves with this one (replaced, or added if it had none). */
+void event_write(const struct event *event, const uint64_t *id,
+                 struct buffer *out);
+
+/* Bytes that event_write will need at the most. */
+size_t event_write_bound(const struct event *event);
+
+#endif

@@ -1,0 +1,18 @@
+/*
+ * module - the core as a Lua module, for busted
+ *
+ * gateway.so is the same core as the daemon's without sockets or clocks: bytes
+ * and time are arguments.  Each function below adds one layer's test surface to
+ * the module's table, which is on top of the stack.  Not part of the daemon.
+ */
+#ifndef SCRIPT_MODULE_H
+#define SCRIPT_MODULE_H
+
+#include <lua.h>
+
+void module_base(lua_State *L);   /* config, json, metrics, log */
+void module_codec(lua_State *L);  /* cursor, event, batch, builder */
+void module_script(lua_State *L); /* scripts and key templates */
+void module_relay(lua_State *L);  /* sequence, accept, the whole relay */
+
+#endif

@@ -1,0 +1,91 @@
+/*
+ * script - the one door to Lua
+ *
+ * One LuaJIT state with its sandbox, the filters loaded into it, and the single
+ * function that enters it.  Nobody above this folder sees a lua_State; every
+ * way a call can end has a name here.
+ *
+ *   script_new ─ script_load ×n ─ script_run ×∞ ─ script_free
+ *
+ * A filter has a Lua driver loop of its own (lua/kvgate/driver.lua, loaded
+ * afresh for each, or traces would specialise on the first), which runs over
+ * the whole batch in one protected call.  It stores the slot it is at, so that
+ * the caller knows which event raised, and resumes behind it.
+ */
+#ifndef SCRIPT_SCRIPT_H
+#define SCRIPT_SCRIPT_H
+
+#include "base/config.h"
+#include "base/error.h"
+#include "codec/event_abi.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct script;
+struct script_filter;
+
+/* What the scripts of one generation may know.  Copied. */
+struct script_world {
+    char *const *path; /* NULL-terminated directories: scripts, modules */
+    const char *const *streams; /* names that a verdict may use; index = bit */
+    size_t stream_count;
+    const char *const *sources; /* names behind batch.source */
+    size_t source_count;
+};
+
+/* How a run over a batch ended. */
+enum script_result {
+    SCRIPT_DONE = 0,   /* every event has its verdict */
+    SCRIPT_RAISED,     /* the filter raised an error */
+    SCRIPT_NO_VERDICT, /* it returned something that is none */
+    SCRIPT_BAD_STREAM, /* it named a stream that does not exist */
+    SCRIPT_TOO_MANY,   /* it split into more events than a batch holds */
+    SCRIPT_NO_MEMORY,  /* the VM or the arena had no more */
+};
+
+const char *script_result_text(enum script_result result);
+
+/* A new state.  NULL and `error` when LuaJIT cannot start or its build lacks
+ * what the gateway needs. */
+struct script *script_new(const struct script_world *world,
+                          struct error *error);
+void script_free(struct script *script);
+
+/*
+ * Find, load and instantiate a filter: runs its chunk and calls the function
+ * that it returns with `options`.  NULL, and `error` with file:line and a
+ * traceback, when anything of that fails.  Owned by the script.
+ */
+struct script_filter *script_load(struct script *script, const char *name,
+                                  const struct config_value *options,
+                                  struct error *error);
+
+/* The file it was loaded from. */
+const char *script_filter_path(const struct script_filter *filter);
+
+/* A hash of the text of the file, of all modules it required, and its options.
+ */
+uint64_t script_filter_signature(const struct script_filter *filter);
+
+/* Live counters; `errors` is the caller's to count. */
+struct filter_counters *script_filter_counters(struct script_filter *filter);
+
+/*
+ * Run the filter over the live events of `batch` from slot `from` on.  Verdicts
+ * are applied to the batch: dropped events change state, names narrow `reach`,
+ * copies are linked behind their original.  Anything but SCRIPT_DONE concerns
+ * slot batch->current: the caller decides its fate (its edits before this
+ * filter are batch->before) and calls again with the slot behind it.
+ */
+enum script_result script_run(struct script_filter *filter, struct batch *batch,
+                              uint32_t from);
+
+/* What went wrong in the last run: file:line: message, traceback below. */
+const char *script_error_text(const struct script *script);
+
+/* Bytes of the VM's heap. */
+size_t script_memory(const struct script *script);
+
+#endif
