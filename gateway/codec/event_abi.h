@@ -14,7 +14,7 @@
 enum {
     EVENT_FIELDS = 28,     /* known fields, see codec/field.h */
     EVENT_NAMED = 28,      /* an edit's field: known by name only */
-    EVENT_END = 0xffffffff /* no slot: end of the list */
+    EVENT_END = 0x7fffffff /* no slot: end of the list */
 };
 
 enum event_state {

@@ -1,8 +1,8 @@
 /*
  * loss - the closed list of reasons for a gap
  *
- * An event leaves the gateway sent, dropped by a filter's word, or lost.  Lost is
- * a call of stream_lose with one of these.
+ * An event leaves the gateway sent, dropped by a filter's word, or lost.  Lost
+ * is a call of stream_lose with one of these.
  */
 #ifndef RELAY_LOSS_H
 #define RELAY_LOSS_H

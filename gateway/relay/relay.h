@@ -65,8 +65,8 @@ const struct pipeline *relay_pipeline(const struct relay *relay);
 
 void relay_set_sink(struct relay *relay, size_t stream, struct sink sink);
 
-/* Where a socket really is, for reports (a bound port "*" has a number).  Copied;
- * the config's endpoint until then. */
+/* Where a socket really is, for reports (a bound port "*" has a number).
+ * Copied; the config's endpoint until then. */
 void relay_set_source_endpoint(struct relay *relay, size_t source,
                                const char *endpoint);
 void relay_set_stream_endpoint(struct relay *relay, size_t stream,

@@ -16,8 +16,8 @@ static enum seq_verdict judge(const struct seq_tracker *tracker,
 struct seq_judgement seq_track(struct seq_tracker *tracker, uint64_t number,
                                uint64_t first_id, uint64_t last_id)
 {
-    struct seq_judgement judgement = {
-        .verdict = judge(tracker, number, first_id)};
+    struct seq_judgement judgement = {.verdict =
+                                          judge(tracker, number, first_id)};
 
     if (judgement.verdict == SEQ_GAP)
         judgement.missing = number - tracker->last - 1;
@@ -64,6 +64,11 @@ uint64_t seq_reserve(struct seq_stamper *stamper, uint64_t width)
     stamper->silent = true;
     stamper->next += width;
     return width;
+}
+
+uint64_t seq_take_id(struct seq_stamper *stamper)
+{
+    return stamper->next_id++;
 }
 
 uint64_t seq_last(const struct seq_stamper *stamper)

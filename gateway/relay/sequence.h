@@ -20,7 +20,7 @@ enum seq_verdict {
     SEQ_FIRST = 0, /* nothing seen before: no continuity to break */
     SEQ_NEXT,      /* exactly one more than the last */
     SEQ_GAP,       /* numbers are missing */
-    SEQ_RESTART,   /* went back or repeated: a new publisher, its past unknown */
+    SEQ_RESTART, /* went back or repeated: a new publisher, its past unknown */
 };
 
 struct seq_tracker {
@@ -43,9 +43,9 @@ struct seq_judgement {
  * the message itself is always good.
  *
  * The guard: a Mooncake master reserves a number when its queue drops an event,
- * while a worker may hold an older batch that has no number yet.  So the hole can
- * show one batch too early, and what was lost may belong behind the batch that
- * follows the hole.
+ * while a worker may hold an older batch that has no number yet.  So the hole
+ * can show one batch too early, and what was lost may belong behind the batch
+ * that follows the hole.
  */
 struct seq_judgement seq_track(struct seq_tracker *tracker, uint64_t number,
                                uint64_t first_id, uint64_t last_id);
@@ -70,6 +70,9 @@ void seq_spoil(struct seq_stamper *stamper);
 /* Leave out `width` numbers (at least 1, at most SEQ_WIDTH_MAX); returns how
  * many. */
 uint64_t seq_reserve(struct seq_stamper *stamper, uint64_t width);
+
+/* Take the next event_id; contiguous, a loss leaves none out. */
+uint64_t seq_take_id(struct seq_stamper *stamper);
 
 /* The last number taken or reserved; 0 before the first. */
 uint64_t seq_last(const struct seq_stamper *stamper);
