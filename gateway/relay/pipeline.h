@@ -1,0 +1,67 @@
+/*
+ * pipeline - one generation of behaviour: chains, routes, reach
+ *
+ * Built from a configuration, never changed, replaced as a whole.  Holds what a
+ * reload rebuilds and nothing that must survive one.
+ *
+ *   reach[source]   streams that its events may get to, from the config alone
+ *   global chain    runs over the whole window, before the route
+ *   stream chains   run over copies, so that streams don't see each other's
+ * edits
+ */
+#ifndef RELAY_PIPELINE_H
+#define RELAY_PIPELINE_H
+
+#include "base/config.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "codec/batch.h"
+#include "relay/accept.h"
+#include "script/script.h"
+
+/* One loaded filter in its place. */
+struct step {
+    struct script_filter *filter;
+    const char *script; /* as the config calls it */
+    enum config_on_error on_error;
+    struct log_gate gate;
+};
+
+struct chain {
+    struct step *steps;
+    size_t count;
+    const char *stream; /* whose chain it is; NULL: the global one */
+};
+
+struct pipeline {
+    struct script *script;
+    struct batch *batch; /* the window, shared with the scripts */
+    struct accept *accept;
+    struct chain global;
+    struct chain *chains; /* one a stream, may be empty */
+    size_t stream_count;
+    size_t source_count;
+    uint32_t words;     /* of a set of streams */
+    uint64_t *reach;    /* words per source */
+    uint64_t *filtered; /* streams with a chain of their own */
+    uint64_t *feeds;    /* per stream, signature of all that feeds it */
+};
+
+/* NULL and `error` when a script can't be loaded.  Borrows `config`. */
+struct pipeline *pipeline_new(const struct config *config,
+                              const char *const *installed,
+                              size_t installed_count, struct error *error);
+void pipeline_free(struct pipeline *pipeline);
+
+/* The streams a source may reach: `words` words. */
+uint64_t *pipeline_reach(const struct pipeline *pipeline, size_t source);
+
+/*
+ * Run a chain over the batch, filter by filter.  An event on which a filter
+ * fails becomes lost, dropped, or passes with its edits before that filter, as
+ * the filter's on_error says; a gated log line names all of it.
+ */
+void chain_run(struct chain *chain, struct script *script, struct batch *batch,
+               const char *source);
+
+#endif
