@@ -26,6 +26,7 @@ enum event_fault {
     EVENT_DUPLICATE_FIELD, /* of a known field: readers would disagree */
     EVENT_NO_TYPE,         /* neither event_type nor type is a string */
     EVENT_BAD_ID,          /* event_id is no unsigned integer */
+    EVENT_FAULTS,
 };
 
 const char *event_fault_text(enum event_fault fault);

@@ -243,9 +243,11 @@ static const char *fate_text(enum config_on_error on_error)
 }
 
 static void log_failure(struct step *step, const struct chain *chain,
-                        const struct script *script, const struct event *event,
+                        const struct script *script, const struct batch *batch,
                         enum script_result result, const char *source)
 {
+    const struct event *event = &batch->slots[batch->current];
+
     log_gated(&step->gate, LOG_ERROR,
               "filter %s%s%s%s: %s; event %" PRIu64
               " of source \"%s\" is %s: %s",
@@ -280,16 +282,32 @@ void chain_run(struct chain *chain, struct script *script, struct batch *batch,
     for (size_t i = 0; i < chain->count; i++) {
         struct step *step = &chain->steps[i];
         uint32_t from = batch->head;
-        enum script_result result;
 
-        while ((result = script_run(step->filter, batch, from)) !=
-               SCRIPT_DONE) {
-            struct event *event = &batch->slots[batch->current];
+        while (from != EVENT_END) {
+            enum script_result result;
 
-            log_failure(step, chain, script, event, result, source);
+            /* Should the call fail before it reaches any event: this one. */
+            batch->current = from;
+            batch->before = batch->slots[from].edits;
+            result = script_run(step->filter, batch, from);
+            if (result == SCRIPT_DONE)
+                break;
+            log_failure(step, chain, script, batch, result, source);
             step_failed(step, batch);
-            from = event->next;
+            from = batch->slots[batch->current].next;
         }
-        log_gate_tick(&step->gate);
     }
+}
+
+static void chain_tick(struct chain *chain)
+{
+    for (size_t i = 0; i < chain->count; i++)
+        log_gate_tick(&chain->steps[i].gate);
+}
+
+void pipeline_tick(struct pipeline *pipeline)
+{
+    chain_tick(&pipeline->global);
+    for (size_t i = 0; i < pipeline->stream_count; i++)
+        chain_tick(&pipeline->chains[i]);
 }

@@ -64,4 +64,7 @@ uint64_t *pipeline_reach(const struct pipeline *pipeline, size_t source);
 void chain_run(struct chain *chain, struct script *script, struct batch *batch,
                const char *source);
 
+/* Tell what the filters' log gates held back, once their window is over. */
+void pipeline_tick(struct pipeline *pipeline);
+
 #endif

@@ -1,0 +1,472 @@
+#include "relay/relay.h"
+
+#include "base/memory.h"
+#include "relay/window.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    OPEN_MESSAGES = 256, /* messages that a builder may stay open for */
+    GUARD_MS = 500,      /* how long an owed mark waits for the next message */
+    TICK_MS = 1000,      /* the longest time between two ticks */
+};
+
+struct plan {
+    const struct config *config; /* borrowed */
+    struct pipeline *pipeline;
+};
+
+struct relay {
+    struct continuity *continuity;
+    struct plan *plan; /* NULL before the first relay_adopt */
+    struct source **sources;
+    struct stream **streams;
+    struct moment moment;
+    uint32_t open_messages; /* received since all builders were sent */
+};
+
+struct relay *relay_new(void)
+{
+    struct relay *relay = memory_new(sizeof *relay);
+
+    relay->continuity = continuity_new();
+    return relay;
+}
+
+void relay_free(struct relay *relay)
+{
+    if (relay == NULL)
+        return;
+    for (size_t i = 0; i < relay_source_count(relay); i++)
+        source_free(relay->sources[i]);
+    for (size_t i = 0; i < relay_stream_count(relay); i++)
+        stream_free(relay->streams[i]);
+    free(relay->sources);
+    free(relay->streams);
+    plan_free(relay->plan);
+    continuity_free(relay->continuity);
+    free(relay);
+}
+
+size_t relay_source_count(const struct relay *relay)
+{
+    return relay->plan == NULL ? 0 : relay->plan->config->source_count;
+}
+
+size_t relay_stream_count(const struct relay *relay)
+{
+    return relay->plan == NULL ? 0 : relay->plan->config->stream_count;
+}
+
+struct source *relay_source(const struct relay *relay, size_t index)
+{
+    return relay->sources[index];
+}
+
+struct stream *relay_stream(const struct relay *relay, size_t index)
+{
+    return relay->streams[index];
+}
+
+const struct pipeline *relay_pipeline(const struct relay *relay)
+{
+    return relay->plan == NULL ? NULL : relay->plan->pipeline;
+}
+
+void relay_set_sink(struct relay *relay, size_t stream, struct sink sink)
+{
+    relay->streams[stream]->sink = sink;
+}
+
+static void set_text(char **text, const char *value)
+{
+    free(*text);
+    *text = memory_text(value, strlen(value));
+}
+
+void relay_set_source_endpoint(struct relay *relay, size_t source,
+                               const char *endpoint)
+{
+    set_text(&relay->sources[source]->endpoint, endpoint);
+}
+
+void relay_set_stream_endpoint(struct relay *relay, size_t stream,
+                               const char *endpoint)
+{
+    set_text(&relay->streams[stream]->endpoint, endpoint);
+}
+
+void relay_source_connected(struct relay *relay, size_t source, bool connected)
+{
+    relay->sources[source]->connected = connected;
+}
+
+/* ---- plans ---- */
+
+struct plan *relay_plan(struct relay *relay, const struct config *config,
+                        const char *const *installed, size_t installed_count,
+                        struct error *error)
+{
+    struct pipeline *pipeline =
+        pipeline_new(config, installed, installed_count, error);
+    struct plan *plan;
+
+    (void)relay; /* nothing of the old plan carries over into a new one yet */
+    if (pipeline == NULL)
+        return NULL;
+    plan = memory_new(sizeof *plan);
+    plan->config = config;
+    plan->pipeline = pipeline;
+    return plan;
+}
+
+void plan_free(struct plan *plan)
+{
+    if (plan == NULL)
+        return;
+    pipeline_free(plan->pipeline);
+    free(plan);
+}
+
+/* Take the source of that name out of the old list; NULL: there is none. */
+static struct source *take_source(struct relay *relay, const char *name)
+{
+    for (size_t i = 0; i < relay_source_count(relay); i++) {
+        struct source *source = relay->sources[i];
+
+        if (source != NULL && strcmp(source->name, name) == 0) {
+            relay->sources[i] = NULL;
+            return source;
+        }
+    }
+    return NULL;
+}
+
+static struct stream *take_stream(struct relay *relay, const char *name)
+{
+    for (size_t i = 0; i < relay_stream_count(relay); i++) {
+        struct stream *stream = relay->streams[i];
+
+        if (stream != NULL && strcmp(stream->name, name) == 0) {
+            relay->streams[i] = NULL;
+            return stream;
+        }
+    }
+    return NULL;
+}
+
+static struct source **adopt_sources(struct relay *relay,
+                                     const struct config *config)
+{
+    struct source **sources =
+        memory_new(config->source_count * sizeof(struct source *));
+
+    for (size_t i = 0; i < config->source_count; i++) {
+        const struct config_source *wanted = &config->sources[i];
+
+        sources[i] = take_source(relay, wanted->name);
+        if (sources[i] == NULL)
+            sources[i] = source_new(wanted, relay->continuity);
+        else
+            source_configure(sources[i], wanted);
+    }
+    return sources;
+}
+
+static struct stream **adopt_streams(struct relay *relay,
+                                     const struct config *config)
+{
+    struct stream **streams =
+        memory_new(config->stream_count * sizeof(struct stream *));
+
+    for (size_t i = 0; i < config->stream_count; i++) {
+        const struct config_stream *wanted = &config->streams[i];
+
+        streams[i] = take_stream(relay, wanted->name);
+        if (streams[i] == NULL)
+            streams[i] = stream_new(wanted, relay->continuity, &relay->moment);
+        else
+            stream_configure(streams[i], wanted);
+    }
+    return streams;
+}
+
+/* A stream shows its gap before it goes.  Should its name come back, what it
+ * missed meanwhile is a loss: no feed has this signature. */
+static void retire_stream(struct stream *stream)
+{
+    stream_announce(stream);
+    stream->record->feed = ~stream->record->feed;
+    stream_free(stream);
+}
+
+/* What the new plan names no more. */
+static void free_left_over(struct relay *relay)
+{
+    for (size_t i = 0; i < relay_source_count(relay); i++)
+        if (relay->sources[i] != NULL)
+            source_free(relay->sources[i]);
+    for (size_t i = 0; i < relay_stream_count(relay); i++)
+        if (relay->streams[i] != NULL)
+            retire_stream(relay->streams[i]);
+    free(relay->sources);
+    free(relay->streams);
+    plan_free(relay->plan);
+}
+
+/* A subscriber has state from the old feed: the change is a loss to it. */
+static void mark_changed_feeds(struct relay *relay)
+{
+    for (size_t i = 0; i < relay_stream_count(relay); i++) {
+        struct stream *stream = relay->streams[i];
+        uint64_t feed = relay->plan->pipeline->feeds[i];
+
+        if (stream->record->feed != 0 && stream->record->feed != feed)
+            stream_lose(stream, LOSS_RELOAD, 1);
+        stream->record->feed = feed;
+    }
+}
+
+void relay_adopt(struct relay *relay, struct plan *plan, struct relay_now now)
+{
+    struct source **sources;
+    struct stream **streams;
+
+    relay_idle(relay, now);
+    sources = adopt_sources(relay, plan->config);
+    streams = adopt_streams(relay, plan->config);
+    free_left_over(relay);
+    relay->plan = plan;
+    relay->sources = sources;
+    relay->streams = streams;
+    mark_changed_feeds(relay);
+}
+
+/* ---- losses of a whole source ---- */
+
+static void lose(struct relay *relay, size_t index, enum loss_cause cause,
+                 uint64_t width)
+{
+    const struct pipeline *pipeline = relay->plan->pipeline;
+    const uint64_t *reach = pipeline_reach(pipeline, index);
+
+    relay->sources[index]->counters.losses[cause]++;
+    for (size_t i = 0; i < pipeline->stream_count; i++)
+        if (reach[i / 64] >> i % 64 & 1)
+            stream_lose(relay->streams[i], cause, width);
+}
+
+static void lose_gap(struct relay *relay, size_t index, uint64_t number,
+                     uint64_t missing)
+{
+    struct source *source = relay->sources[index];
+
+    source->counters.gaps++;
+    source->counters.missing += missing;
+    source->guard_since_ms = relay->moment.now.steady_ms;
+    log_gated(&source->gates[LOSS_GAP], LOG_WARN,
+              "source \"%s\": %" PRIu64 " numbers missing before %" PRIu64,
+              source->name, missing, number);
+    lose(relay, index, LOSS_GAP, missing);
+}
+
+static void lose_restart(struct relay *relay, size_t index, uint64_t number,
+                         const struct seq_tracker *before)
+{
+    struct source *source = relay->sources[index];
+
+    source->counters.restarts++;
+    log_gated(&source->gates[LOSS_RESTART], LOG_WARN,
+              "source \"%s\": the publisher started over: number %" PRIu64
+              " after %" PRIu64,
+              source->name, number, before->last);
+    lose(relay, index, LOSS_RESTART, 1);
+}
+
+static void judge(struct relay *relay, size_t index, uint64_t number,
+                  const struct batch_header *header)
+{
+    struct seq_tracker *tracker = &relay->sources[index]->record->tracker;
+    struct seq_tracker before = *tracker;
+    struct seq_judgement judgement =
+        seq_track(tracker, number, header->first_id, header->last_id);
+
+    if (judgement.guard)
+        lose(relay, index, LOSS_GUARD, 1);
+    if (judgement.verdict == SEQ_GAP)
+        lose_gap(relay, index, number, judgement.missing);
+    if (judgement.verdict == SEQ_RESTART)
+        lose_restart(relay, index, number, &before);
+}
+
+/* ---- messages ---- */
+
+static void flush_open(struct relay *relay)
+{
+    struct stream *stream = relay->moment.open;
+
+    relay->moment.open = NULL;
+    relay->open_messages = 0;
+    for (struct stream *next; stream != NULL; stream = next) {
+        next = stream->next_open;
+        stream->listed = false;
+        stream_flush(stream);
+    }
+}
+
+static bool same_moment(const struct moment *moment,
+                        const struct batch_header *header)
+{
+    return moment->timestamp_size == header->timestamp_size &&
+           moment->rank_size == header->rank_size &&
+           memcmp(moment->timestamp, header->timestamp,
+                  header->timestamp_size) == 0 &&
+           memcmp(moment->rank, header->rank, header->rank_size) == 0;
+}
+
+/* Events of this message may join open builders only if they agree. */
+static void enter_moment(struct relay *relay, const struct batch_header *header)
+{
+    struct moment *moment = &relay->moment;
+
+    if (same_moment(moment, header) && ++relay->open_messages < OPEN_MESSAGES)
+        return;
+    flush_open(relay);
+    moment->timestamp_size = header->timestamp_size;
+    moment->rank_size = header->rank_size;
+    memcpy(moment->timestamp, header->timestamp, header->timestamp_size);
+    memcpy(moment->rank, header->rank, header->rank_size);
+}
+
+static void lose_message(struct relay *relay, size_t index,
+                         enum loss_cause cause, const char *what)
+{
+    struct source *source = relay->sources[index];
+
+    log_gated(&source->gates[cause], LOG_WARN,
+              "source \"%s\": one message lost: %s", source->name, what);
+    lose(relay, index, cause, 1);
+}
+
+/* Frames as they should be: true.  Otherwise the message is lost, its number,
+ * if it had one, unknown. */
+static bool check_frames(struct relay *relay, size_t index,
+                         const struct message *message)
+{
+    if (message->frames != 3) {
+        lose_message(relay, index, LOSS_FRAMES,
+                     message->frames < 3 ? "it has fewer than 3 frames"
+                                         : "it has more than 3 frames");
+        return false;
+    }
+    if (message->sequence_size != 8) {
+        lose_message(relay, index, LOSS_SEQUENCE,
+                     "its sequence frame has not 8 bytes");
+        return false;
+    }
+    return true;
+}
+
+static void run_batch(struct relay *relay, size_t index,
+                      const struct message *message,
+                      const struct batch_header *header)
+{
+    struct source *source = relay->sources[index];
+    struct batch *batch = relay->plan->pipeline->batch;
+    struct window window = {.pipeline = relay->plan->pipeline,
+                            .streams = relay->streams,
+                            .source = source,
+                            .source_index = (uint32_t)index,
+                            .message = message,
+                            .header = header};
+
+    source->counters.events += header->count;
+    enter_moment(relay, header);
+    while (batch_next(source->reader, batch) > 0)
+        window_run(&window);
+    batch_close(batch);
+}
+
+void relay_receive(struct relay *relay, size_t source_index,
+                   const struct message *message, struct relay_now now)
+{
+    struct source *source = relay->sources[source_index];
+    struct batch_header header = {0};
+    enum batch_fault fault;
+
+    relay->moment.now = now;
+    source->counters.batches++;
+    source->counters.bytes += message->payload_size;
+    if (!check_frames(relay, source_index, message))
+        return;
+    fault = batch_open(source->reader, relay->plan->pipeline->batch,
+                       message->payload, message->payload_size, &header);
+    judge(relay, source_index, seq_read(message->sequence), &header);
+    if (fault == BATCH_OK)
+        run_batch(relay, source_index, message, &header);
+    else
+        lose_message(relay, source_index, LOSS_PAYLOAD,
+                     batch_fault_text(fault));
+}
+
+/* ---- time ---- */
+
+void relay_idle(struct relay *relay, struct relay_now now)
+{
+    relay->moment.now = now;
+    flush_open(relay);
+}
+
+/* Pay the mark that a gap's guard owes. */
+static void close_guard(struct relay *relay, size_t index)
+{
+    if (seq_guard_close(&relay->sources[index]->record->tracker))
+        lose(relay, index, LOSS_GUARD, 1);
+}
+
+static uint64_t tick_source(struct relay *relay, size_t index)
+{
+    struct source *source = relay->sources[index];
+    uint64_t waited = relay->moment.now.steady_ms - source->guard_since_ms;
+
+    for (int cause = 0; cause < LOSS_CAUSES; cause++)
+        log_gate_tick(&source->gates[cause]);
+    if (!source->record->tracker.guard_due)
+        return UINT64_MAX;
+    if (waited < GUARD_MS)
+        return GUARD_MS - waited;
+    close_guard(relay, index);
+    return UINT64_MAX;
+}
+
+uint64_t relay_tick(struct relay *relay, struct relay_now now)
+{
+    uint64_t left = TICK_MS;
+
+    relay->moment.now = now;
+    if (relay->plan == NULL)
+        return left;
+    pipeline_tick(relay->plan->pipeline);
+    for (size_t i = 0; i < relay_source_count(relay); i++) {
+        uint64_t source = tick_source(relay, i);
+
+        left = source < left ? source : left;
+    }
+    for (size_t i = 0; i < relay_stream_count(relay); i++) {
+        uint64_t stream = stream_tick(relay->streams[i]);
+
+        left = stream < left ? stream : left;
+    }
+    return left;
+}
+
+void relay_stop(struct relay *relay, struct relay_now now)
+{
+    relay_idle(relay, now);
+    for (size_t i = 0; i < relay_source_count(relay); i++)
+        close_guard(relay, i);
+    for (size_t i = 0; i < relay_stream_count(relay); i++)
+        stream_announce(relay->streams[i]);
+}

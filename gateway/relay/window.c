@@ -1,0 +1,309 @@
+#include "relay/window.h"
+
+#include "relay/loss.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static struct batch *batch_of(const struct window *window)
+{
+    return window->pipeline->batch;
+}
+
+static uint64_t *reach_of(const struct window *window, uint32_t slot)
+{
+    return batch_of(window)->reach + (size_t)slot * window->pipeline->words;
+}
+
+/* ---- before the filters ---- */
+
+static void event_is_malformed(const struct window *window, struct event *event)
+{
+    struct source *source = window->source;
+    enum event_fault fault = (enum event_fault)event->cause;
+
+    event->cause = LOSS_EVENT;
+    source->counters.faults[fault]++;
+    log_gated(&source->gates[LOSS_EVENT], LOG_WARN,
+              "source \"%s\": message %" PRIu64 ": one event lost: %s",
+              source->name, seq_read(window->message->sequence),
+              event_fault_text(fault));
+}
+
+static void window_prepare(const struct window *window)
+{
+    struct batch *batch = batch_of(window);
+    const uint64_t *reach =
+        pipeline_reach(window->pipeline, window->source_index);
+
+    batch->source = window->source_index;
+    for (uint32_t slot = batch->head; slot != EVENT_END;) {
+        struct event *event = &batch->slots[slot];
+
+        memcpy(reach_of(window, slot), reach,
+               window->pipeline->words * sizeof *reach);
+        if (event->state == EVENT_LOST)
+            event_is_malformed(window, event);
+        slot = event->next;
+    }
+}
+
+/* ---- losses and deliveries ---- */
+
+/* The streams of a set, one after the other: `bits` is eaten. */
+static size_t next_stream(uint32_t word, uint64_t *bits)
+{
+    size_t stream = word * (size_t)64 + (size_t)__builtin_ctzll(*bits);
+
+    *bits &= *bits - 1;
+    return stream;
+}
+
+static bool is_filtered(const struct window *window, size_t stream)
+{
+    return window->pipeline->filtered[stream / 64] >> stream % 64 & 1;
+}
+
+/* Those of the source's reach that have no chain: the others see the loss when
+ * their chain is run. */
+static void lose_plain(const struct window *window, enum loss_cause cause)
+{
+    const uint64_t *reach =
+        pipeline_reach(window->pipeline, window->source_index);
+
+    for (uint32_t word = 0; word < window->pipeline->words; word++) {
+        uint64_t bits = reach[word] & ~window->pipeline->filtered[word];
+
+        while (bits != 0)
+            stream_lose(window->streams[next_stream(word, &bits)], cause, 1);
+    }
+}
+
+static void append_plain(const struct window *window, uint32_t slot)
+{
+    const uint64_t *reach = reach_of(window, slot);
+    const struct event *event = &batch_of(window)->slots[slot];
+
+    for (uint32_t word = 0; word < window->pipeline->words; word++) {
+        uint64_t bits = reach[word] & ~window->pipeline->filtered[word];
+
+        while (bits != 0)
+            stream_append(window->streams[next_stream(word, &bits)], event);
+    }
+}
+
+static void deliver_event(const struct window *window, uint32_t slot)
+{
+    struct event *event = &batch_of(window)->slots[slot];
+
+    switch ((enum event_state)event->state) {
+    case EVENT_LIVE:
+        append_plain(window, slot);
+        break;
+    case EVENT_LOST:
+        window->source->counters.losses[event->cause]++;
+        lose_plain(window, (enum loss_cause)event->cause);
+        break;
+    case EVENT_DROPPED:
+        break;
+    }
+}
+
+static void deliver(const struct window *window)
+{
+    const struct batch *batch = batch_of(window);
+
+    for (uint32_t slot = batch->head; slot != EVENT_END;
+         slot = batch->slots[slot].next)
+        deliver_event(window, slot);
+}
+
+/* ---- whole messages ---- */
+
+enum { FORWARD_EVENTS = 32 }; /* fewer are worth merging with what follows */
+
+/* Bytes that our own builder would make of the untouched message. */
+static size_t canonical_size(const struct window *window, size_t events_size)
+{
+    const struct batch_header *header = window->header;
+    size_t array = header->count < 16 ? 1 : header->count < 65536 ? 3 : 5;
+
+    return 1 + header->timestamp_size + array + events_size + header->rank_size;
+}
+
+/* Apply the accept tests; true if the message may go on as it came: every event
+ * untouched and bound for the same streams. */
+static bool accept_all(const struct window *window, size_t *events_size)
+{
+    const struct batch *batch = batch_of(window);
+    size_t set = window->pipeline->words * sizeof(uint64_t);
+    const uint64_t *first = reach_of(window, batch->head);
+    bool whole = true;
+    uint32_t count = 0;
+
+    for (uint32_t slot = batch->head; slot != EVENT_END;) {
+        const struct event *event = &batch->slots[slot];
+        uint64_t *reach = reach_of(window, slot);
+
+        if (event->state == EVENT_LIVE)
+            accept_apply(window->pipeline->accept, event, reach);
+        whole = whole && event->state == EVENT_LIVE && event->edits == NULL &&
+                memcmp(reach, first, set) == 0;
+        *events_size += event->size;
+        count++;
+        slot = event->next;
+    }
+    return whole && count == window->header->count && count <= BUILDER_EVENTS;
+}
+
+static bool can_forward(const struct window *window, size_t stream,
+                        bool canonical)
+{
+    const struct stream *to = window->streams[stream];
+
+    if (window->message->origin == NULL || to->restamp ||
+        is_filtered(window, stream) ||
+        window->message->payload_size > BUILDER_EVENT_MAX)
+        return false;
+    return !canonical || window->header->count >= FORWARD_EVENTS;
+}
+
+static void forward(const struct window *window, size_t index)
+{
+    struct stream *stream = window->streams[index];
+
+    stream_flush(stream);
+    stream_forward(stream, window->message, window->header->count);
+}
+
+/* Forward to the streams that can take it; they leave the events' reach. */
+static void forward_whole(const struct window *window, bool canonical)
+{
+    struct batch *batch = batch_of(window);
+
+    for (uint32_t word = 0; word < window->pipeline->words; word++) {
+        uint64_t bits = reach_of(window, batch->head)[word];
+        uint64_t done = 0;
+
+        while (bits != 0) {
+            size_t stream = next_stream(word, &bits);
+
+            if (!can_forward(window, stream, canonical))
+                continue;
+            forward(window, stream);
+            done |= UINT64_C(1) << stream % 64;
+        }
+        for (uint32_t slot = batch->head; done != 0 && slot != EVENT_END;
+             slot = batch->slots[slot].next)
+            reach_of(window, slot)[word] &= ~done;
+    }
+}
+
+/* ---- streams with a chain ---- */
+
+static bool wants(const struct window *window, uint32_t slot, size_t stream)
+{
+    switch ((enum event_state)batch_of(window)->slots[slot].state) {
+    case EVENT_LIVE:
+        return reach_of(window, slot)[stream / 64] >> stream % 64 & 1;
+    case EVENT_LOST:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/*
+ * Link copies of what concerns the stream into a list of their own.  Returns
+ * how many found no slot: filters made too many events of this batch.
+ */
+static uint32_t copy_for(const struct window *window, size_t stream,
+                         uint32_t *head)
+{
+    struct batch *batch = batch_of(window);
+    uint32_t *link = head;
+    uint32_t missing = 0;
+
+    for (uint32_t slot = batch->head; slot != EVENT_END;
+         slot = batch->slots[slot].next) {
+        uint32_t copy = EVENT_END;
+
+        if (!wants(window, slot, stream))
+            continue;
+        if (missing == 0)
+            copy = batch_copy(batch, slot);
+        if (copy == EVENT_END) {
+            missing++;
+            continue;
+        }
+        memset(reach_of(window, copy), 0,
+               window->pipeline->words * sizeof(uint64_t));
+        reach_of(window, copy)[stream / 64] = UINT64_C(1) << stream % 64;
+        *link = copy;
+        link = &batch->slots[copy].next;
+    }
+    *link = EVENT_END;
+    return missing;
+}
+
+static void emit_slot(const struct window *window, uint32_t slot, size_t stream)
+{
+    const struct event *event = &batch_of(window)->slots[slot];
+    struct stream *to = window->streams[stream];
+
+    if (event->state == EVENT_LOST)
+        stream_lose(to, (enum loss_cause)event->cause, 1);
+    else if (event->state == EVENT_LIVE && wants(window, slot, stream))
+        stream_append(to, event);
+}
+
+/* The batch shows the stream's copies while its chain runs, then all is as
+ * before. */
+static void run_chain(const struct window *window, size_t stream)
+{
+    struct pipeline *pipeline = window->pipeline;
+    struct batch *batch = pipeline->batch;
+    uint32_t head = batch->head;
+    uint32_t used = batch->used;
+    uint32_t missing = copy_for(window, stream, &batch->head);
+
+    chain_run(&pipeline->chains[stream], pipeline->script, batch,
+              window->source->name);
+    for (uint32_t slot = batch->head; slot != EVENT_END;
+         slot = batch->slots[slot].next)
+        emit_slot(window, slot, stream);
+    if (missing > 0)
+        stream_lose(window->streams[stream], LOSS_SPACE, missing);
+    batch->head = head;
+    batch->used = used;
+}
+
+static void run_chains(const struct window *window)
+{
+    const uint64_t *reach =
+        pipeline_reach(window->pipeline, window->source_index);
+
+    for (uint32_t word = 0; word < window->pipeline->words; word++) {
+        uint64_t bits = reach[word] & window->pipeline->filtered[word];
+
+        while (bits != 0)
+            run_chain(window, next_stream(word, &bits));
+    }
+}
+
+void window_run(const struct window *window)
+{
+    struct pipeline *pipeline = window->pipeline;
+    size_t events_size = 0;
+    bool whole;
+
+    window_prepare(window);
+    chain_run(&pipeline->global, pipeline->script, pipeline->batch,
+              window->source->name);
+    whole = accept_all(window, &events_size);
+    if (whole)
+        forward_whole(window, window->message->payload_size ==
+                                  canonical_size(window, events_size));
+    deliver(window);
+    run_chains(window);
+}
