@@ -1,0 +1,60 @@
+/*
+ * inlet - the receiving socket of one source
+ *
+ * A SUB socket that hands out messages frame by frame without a copy.  It never
+ * blocks.  A message that is not three frames is taken whole and reported with
+ * its number of frames, so that the next one starts where it should.
+ */
+#ifndef IO_INLET_H
+#define IO_INLET_H
+
+#include "base/error.h"
+#include "io/monitor.h"
+#include "io/socket.h"
+#include "relay/message.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct inlet;
+
+/*
+ * Subscribes to the prefix `topic` and binds or connects.  `watch`: follow the
+ * connections too; the caller must then read inlet_monitor now and then.  NULL
+ * and `error` when that fails.  Caller closes.
+ */
+struct inlet *inlet_open(void *context, const struct socket_options *options,
+                         const char *topic, bool watch, struct error *error);
+void inlet_close(struct inlet *inlet);
+
+/* Take over a changed queue bound, topic prefix or owner. */
+void inlet_configure(struct inlet *inlet, const struct socket_options *options,
+                     const char *topic);
+
+/* Where it really is.  Borrowed. */
+const char *inlet_endpoint(const struct inlet *inlet);
+
+/* NULL when opened without `watch`.  Borrowed. */
+struct monitor *inlet_monitor(struct inlet *inlet);
+
+/* To poll on once inlet_receive said false, see socket_descriptor. */
+int inlet_descriptor(const struct inlet *inlet);
+
+/*
+ * The next message, if one is there.  Its frames are borrowed until
+ * inlet_release or the next call.
+ */
+bool inlet_receive(struct inlet *inlet, struct message *message);
+
+/* Frame 0 of the message in hand. */
+const uint8_t *inlet_topic(struct inlet *inlet, size_t *size);
+
+/* Let go of the message in hand. */
+void inlet_release(struct inlet *inlet);
+
+/* For tools with one socket: wait until a message may be there.  False after
+ * `timeout_ms` (-1: never) or when a signal came. */
+bool inlet_wait(struct inlet *inlet, int timeout_ms);
+
+#endif

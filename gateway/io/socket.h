@@ -1,0 +1,68 @@
+/*
+ * socket - libzmq as the gateway uses it: context, options, address
+ *
+ * One context with two I/O threads: what comes in is read by the first, what
+ * goes out is written by the second, so that neither waits for the other.
+ * Every failure is one sentence that names the owner, the endpoint and the
+ * cause: stream "acme": cannot bind tcp://127.0.0.1:6001: address already in
+ * use.
+ */
+#ifndef IO_SOCKET_H
+#define IO_SOCKET_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum {
+    /* The largest frame taken in.  A peer that sends a larger one is
+     * disconnected by libzmq, and what it sent is missing. */
+    SOCKET_FRAME_MAX = 128 << 20,
+    SOCKET_LINGER_MS = 200 /* what an outlet may still send when closed */
+};
+
+enum socket_kind {
+    SOCKET_SUB = 0, /* receives */
+    SOCKET_PUB      /* sends; drops for a subscriber that does not keep up */
+};
+
+struct socket_options {
+    const char *owner;    /* as messages call it: source "store" */
+    const char *endpoint; /* tcp://HOST:PORT, ipc://PATH */
+    bool bind;            /* else connect */
+    int hwm;              /* messages queued for a peer at the most */
+};
+
+/* NULL and `error` when the machine does not give one. */
+void *socket_context_new(struct error *error);
+
+/* Waits for what closed sockets still send: SOCKET_LINGER_MS at the most. */
+void socket_context_free(void *context);
+
+/* A socket with all its options, on no address yet.  Caller closes. */
+void *socket_new(void *context, enum socket_kind kind,
+                 const struct socket_options *options, struct error *error);
+void socket_close(void *socket);
+
+/* Bind or connect it. */
+bool socket_attach(void *socket, const struct socket_options *options,
+                   struct error *error);
+
+/* Where it really is: a port "*" has become a number.  Caller frees. */
+char *socket_endpoint(void *socket);
+
+/*
+ * Readable when libzmq has news for the socket.  Edge-triggered: it is only
+ * worth waiting on after the socket said that it has nothing.
+ */
+int socket_descriptor(void *socket);
+
+/* Change the bound of its queues, of live connections too. */
+void socket_set_hwm(void *socket, int hwm);
+
+/* Let libzmq see to connections and subscriptions; for sockets that may go
+ * long without a send or receive. */
+void socket_service(void *socket);
+
+#endif
