@@ -10,7 +10,10 @@
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
+#include "base/buffer.h"
+
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum log_level { LOG_ERROR = 0, LOG_WARN, LOG_INFO, LOG_DEBUG };
@@ -18,10 +21,11 @@ enum log_level { LOG_ERROR = 0, LOG_WARN, LOG_INFO, LOG_DEBUG };
 /* What may repeat without end goes through a gate: the first lines of a window
  * are written in full, the rest counted and told when the window ends. */
 struct log_gate {
-    uint64_t opened_ms;  /* when the current window began */
-    uint32_t written;    /* lines written in it */
-    uint64_t suppressed; /* lines counted in it */
-    char about[96];      /* how the summary calls them, set by the caller */
+    uint64_t opened_ms;   /* when the current window began */
+    uint32_t written;     /* lines written in it */
+    uint64_t suppressed;  /* lines counted in it */
+    enum log_level level; /* of the last line counted: the summary's too */
+    char about[96];       /* how the summary calls them, set by the caller */
 };
 
 enum { LOG_GATE_LINES = 10, LOG_GATE_MS = 10000 };
@@ -39,5 +43,20 @@ void log_gated(struct log_gate *gate, enum log_level level, const char *format,
 
 /* Close the gate's window if it is over, and tell what it held back. */
 void log_gate_tick(struct log_gate *gate);
+
+/* ---- the parts, with time as an argument ---- */
+
+enum { LOG_TEXT_MAX = 8192 };
+
+/* Append one whole line, newline included; text past LOG_TEXT_MAX is "...". */
+void log_format(struct buffer *line, int64_t unix_ms, enum log_level level,
+                const char *text, size_t size);
+
+/* Whether one more line may be written at `now_ms`; if not, it is counted. */
+bool log_gate_admit(struct log_gate *gate, uint64_t now_ms);
+
+/* Close the window if it is over at `now_ms`; returns the lines it held back.
+ */
+uint64_t log_gate_close(struct log_gate *gate, uint64_t now_ms);
 
 #endif

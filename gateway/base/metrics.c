@@ -1,0 +1,95 @@
+#include "base/metrics.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void put_help(struct buffer *out, const char *help)
+{
+    for (; *help != '\0'; help++) {
+        if (*help == '\\')
+            buffer_put(out, "\\\\", 2);
+        else if (*help == '\n')
+            buffer_put(out, "\\n", 2);
+        else
+            buffer_put(out, help, 1);
+    }
+}
+
+void metrics_family(struct metrics *metrics, const char *name, const char *type,
+                    const char *help)
+{
+    metrics->family = name;
+    buffer_print(metrics->out, "# HELP %s ", name);
+    put_help(metrics->out, help);
+    buffer_print(metrics->out, "\n# TYPE %s %s\n", name, type);
+}
+
+/* The format wants UTF-8: a stray byte becomes \xNN, its backslash escaped. */
+static void put_label_value(struct buffer *out, const char *value)
+{
+    const uint8_t *at = (const uint8_t *)value;
+    const uint8_t *end = at + strlen(value);
+
+    while (at < end) {
+        uint32_t rune = 0;
+        size_t length = text_rune(at, (size_t)(end - at), &rune);
+
+        if (length == 0)
+            buffer_print(out, "\\\\x%02x", *at);
+        else if (*at == '\n')
+            buffer_put(out, "\\n", 2);
+        else if (*at == '"' || *at == '\\')
+            buffer_print(out, "\\%c", *at);
+        else
+            buffer_put(out, at, length);
+        at += length > 0 ? length : 1;
+    }
+}
+
+static void put_sample(struct metrics *metrics, const char *value, va_list args)
+{
+    struct buffer *out = metrics->out;
+    const char *open = "{";
+    const char *label;
+
+    buffer_print(out, "%s", metrics->family);
+    while ((label = va_arg(args, const char *)) != NULL) {
+        buffer_print(out, "%s%s=\"", open, label);
+        put_label_value(out, va_arg(args, const char *));
+        buffer_put(out, "\"", 1);
+        open = ",";
+    }
+    buffer_print(out, "%s %s\n", *open == ',' ? "}" : "", value);
+}
+
+void metrics_u64(struct metrics *metrics, uint64_t value, ...)
+{
+    char digits[32];
+    va_list args;
+
+    snprintf(digits, sizeof digits, "%" PRIu64, value);
+    va_start(args, value);
+    put_sample(metrics, digits, args);
+    va_end(args);
+}
+
+void metrics_double(struct metrics *metrics, double value, ...)
+{
+    char digits[32];
+    va_list args;
+
+    if (isfinite(value))
+        text_double(digits, value);
+    else
+        snprintf(digits, sizeof digits, "%s",
+                 isnan(value) ? "NaN"
+                 : value > 0  ? "+Inf"
+                              : "-Inf");
+    va_start(args, value);
+    put_sample(metrics, digits, args);
+    va_end(args);
+}
