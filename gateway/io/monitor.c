@@ -1,0 +1,169 @@
+#include "io/monitor.h"
+
+#include "base/memory.h"
+#include "io/socket.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zmq.h>
+
+enum {
+    ENDPOINT_MAX = 256,
+    EVENTS = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_ACCEPTED |
+             ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED
+};
+
+struct connection {
+    uint32_t descriptor;
+    bool live; /* its handshake is done */
+};
+
+struct monitor {
+    void *watched;
+    void *pair;
+    struct connection *connections; /* in the order they came about */
+    size_t count, capacity;
+    char endpoint[ENDPOINT_MAX]; /* of the last event */
+};
+
+struct monitor *monitor_new(void *context, void *socket, struct error *error)
+{
+    struct monitor *monitor = memory_new(sizeof *monitor);
+    char address[64];
+
+    monitor->watched = socket;
+    snprintf(address, sizeof address, "inproc://monitor-%" PRIxPTR,
+             (uintptr_t)socket);
+    monitor->pair = zmq_socket(context, ZMQ_PAIR);
+    if (monitor->pair == NULL ||
+        zmq_socket_monitor(socket, address, EVENTS) != 0 ||
+        zmq_connect(monitor->pair, address) != 0) {
+        error_set(error, "cannot watch its connections: %s",
+                  zmq_strerror(errno));
+        monitor_free(monitor);
+        return NULL;
+    }
+    return monitor;
+}
+
+void monitor_free(struct monitor *monitor)
+{
+    if (monitor == NULL)
+        return;
+    zmq_socket_monitor(monitor->watched, NULL, 0);
+    socket_close(monitor->pair);
+    free(monitor->connections);
+    free(monitor);
+}
+
+int monitor_descriptor(const struct monitor *monitor)
+{
+    return socket_descriptor(monitor->pair);
+}
+
+size_t monitor_live(const struct monitor *monitor)
+{
+    size_t live = 0;
+
+    for (size_t i = 0; i < monitor->count; i++)
+        live += monitor->connections[i].live;
+    return live;
+}
+
+static void add_connection(struct monitor *monitor, uint32_t descriptor)
+{
+    if (monitor->count == monitor->capacity) {
+        monitor->capacity = monitor->capacity == 0 ? 4 : 2 * monitor->capacity;
+        monitor->connections =
+            memory_resize(monitor->connections,
+                          monitor->capacity * sizeof *monitor->connections);
+    }
+    monitor->connections[monitor->count++] =
+        (struct connection){.descriptor = descriptor};
+}
+
+/*
+ * libzmq does not say whose handshake is done.  The youngest that waits is the
+ * best guess: a publisher's takes a moment, a stranger's never ends.
+ */
+static enum monitor_change finish_handshake(struct monitor *monitor)
+{
+    for (size_t i = monitor->count; i-- > 0;) {
+        if (!monitor->connections[i].live) {
+            monitor->connections[i].live = true;
+            return MONITOR_CONNECTED;
+        }
+    }
+    return MONITOR_NOTHING;
+}
+
+static enum monitor_change drop_connection(struct monitor *monitor,
+                                           uint32_t descriptor)
+{
+    for (size_t i = 0; i < monitor->count; i++) {
+        struct connection *at = &monitor->connections[i];
+        bool live = at->live;
+
+        if (at->descriptor != descriptor)
+            continue;
+        memmove(at, at + 1, (--monitor->count - i) * sizeof *at);
+        return live ? MONITOR_LOST : MONITOR_NOTHING;
+    }
+    return MONITOR_NOTHING;
+}
+
+static enum monitor_change apply(struct monitor *monitor, unsigned event,
+                                 uint32_t value)
+{
+    switch (event) {
+    case ZMQ_EVENT_CONNECTED:
+    case ZMQ_EVENT_ACCEPTED:
+        add_connection(monitor, value);
+        return MONITOR_NOTHING;
+    case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
+        return finish_handshake(monitor);
+    case ZMQ_EVENT_DISCONNECTED:
+        return drop_connection(monitor, value);
+    default:
+        return MONITOR_NOTHING;
+    }
+}
+
+/* One frame, cut to `room`; its size, or -1 when there is none. */
+static int receive_frame(struct monitor *monitor, void *into, size_t room)
+{
+    int size;
+
+    do
+        size = zmq_recv(monitor->pair, into, room, ZMQ_DONTWAIT);
+    while (size < 0 && errno == EINTR);
+    return size;
+}
+
+enum monitor_change monitor_read(struct monitor *monitor, const char **endpoint)
+{
+    uint8_t head[6]; /* u16 event, u32 value, in the machine's order */
+    uint16_t event;
+    uint32_t value;
+    int size;
+
+    *endpoint = monitor->endpoint;
+    while (receive_frame(monitor, head, sizeof head) == (int)sizeof head) {
+        enum monitor_change change;
+
+        size = receive_frame(monitor, monitor->endpoint, ENDPOINT_MAX - 1);
+        if (size < 0)
+            break;
+        monitor->endpoint[size < ENDPOINT_MAX ? size : ENDPOINT_MAX - 1] = '\0';
+        memcpy(&event, head, sizeof event);
+        memcpy(&value, head + sizeof event, sizeof value);
+        change = apply(monitor, event, value);
+        if (change != MONITOR_NOTHING)
+            return change;
+    }
+    return MONITOR_NOTHING;
+}

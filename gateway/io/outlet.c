@@ -1,0 +1,165 @@
+#include "io/outlet.h"
+
+#include "base/memory.h"
+#include "relay/sequence.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zmq.h>
+
+enum {
+    COPY_MAX = 4096, /* payloads up to this size are copied */
+    FILL_MIN = 4     /* and those that fill less than a quarter of a block:
+                        a queue of them would hold four times its bytes */
+};
+
+struct outlet {
+    void *socket;
+    struct pool *pool;
+    char *endpoint;
+    int hwm;
+};
+
+struct outlet *outlet_open(void *context, struct pool *pool,
+                           const struct socket_options *options,
+                           struct error *error)
+{
+    struct outlet *outlet = memory_new(sizeof *outlet);
+
+    outlet->pool = pool;
+    outlet->hwm = options->hwm;
+    outlet->socket = socket_new(context, SOCKET_PUB, options, error);
+    if (outlet->socket == NULL ||
+        !socket_attach(outlet->socket, options, error)) {
+        outlet_close(outlet);
+        return NULL;
+    }
+    outlet->endpoint = socket_endpoint(outlet->socket);
+    return outlet;
+}
+
+void outlet_close(struct outlet *outlet)
+{
+    if (outlet == NULL)
+        return;
+    socket_close(outlet->socket);
+    free(outlet->endpoint);
+    free(outlet);
+}
+
+void outlet_configure(struct outlet *outlet,
+                      const struct socket_options *options)
+{
+    if (outlet->hwm == options->hwm)
+        return;
+    outlet->hwm = options->hwm;
+    socket_set_hwm(outlet->socket, options->hwm);
+}
+
+const char *outlet_endpoint(const struct outlet *outlet)
+{
+    return outlet->endpoint;
+}
+
+void outlet_service(struct outlet *outlet)
+{
+    socket_service(outlet->socket);
+}
+
+static bool send_bytes(struct outlet *outlet, const void *data, size_t size,
+                       int more)
+{
+    int sent;
+
+    do
+        sent = zmq_send(outlet->socket, data, size, ZMQ_DONTWAIT | more);
+    while (sent < 0 && errno == EINTR);
+    return sent >= 0;
+}
+
+/* Takes the message, sent or not. */
+static bool send_message(struct outlet *outlet, zmq_msg_t *message)
+{
+    int sent;
+
+    do
+        sent = zmq_msg_send(message, outlet->socket, ZMQ_DONTWAIT);
+    while (sent < 0 && errno == EINTR);
+    if (sent < 0)
+        zmq_msg_close(message);
+    return sent >= 0;
+}
+
+static bool send_head(struct outlet *outlet, const struct sink_head *head)
+{
+    uint8_t sequence[8];
+
+    seq_write(head->sequence, sequence);
+    return send_bytes(outlet, head->topic, head->topic_size, ZMQ_SNDMORE) &&
+           send_bytes(outlet, sequence, sizeof sequence, ZMQ_SNDMORE);
+}
+
+static void return_block(void *data, void *block)
+{
+    (void)data;
+    pool_return(block);
+}
+
+static bool is_worth_copying(const struct buffer *payload, size_t size)
+{
+    return size <= COPY_MAX || size < payload->capacity / FILL_MIN;
+}
+
+static bool sink_send(void *context, const struct sink_head *head,
+                      struct buffer *payload, size_t start)
+{
+    struct outlet *outlet = context;
+    size_t size = payload->size - start;
+    struct pool_block *block;
+    uint8_t *data = payload->data + start;
+    zmq_msg_t message;
+
+    if (!send_head(outlet, head))
+        return false;
+    if (is_worth_copying(payload, size))
+        return send_bytes(outlet, data, size, 0);
+    block = pool_lend(outlet->pool, payload);
+    if (zmq_msg_init_data(&message, data, size, return_block, block) != 0) {
+        pool_return(block);
+        return false;
+    }
+    return send_message(outlet, &message);
+}
+
+static bool sink_forward(void *context, const struct sink_head *head,
+                         const struct message *message)
+{
+    struct outlet *outlet = context;
+    zmq_msg_t copy;
+
+    if (!send_head(outlet, head))
+        return false;
+    zmq_msg_init(&copy);
+    if (zmq_msg_copy(&copy, message->origin) != 0) {
+        zmq_msg_close(&copy);
+        return false;
+    }
+    return send_message(outlet, &copy);
+}
+
+struct sink outlet_sink(struct outlet *outlet)
+{
+    return (struct sink){
+        .context = outlet, .send = sink_send, .forward = sink_forward};
+}
+
+bool outlet_send(struct outlet *outlet, const struct outlet_frame *frames,
+                 size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!send_bytes(outlet, frames[i].data, frames[i].size,
+                        i + 1 < count ? ZMQ_SNDMORE : 0))
+            return false;
+    return count > 0;
+}

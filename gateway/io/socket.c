@@ -1,0 +1,154 @@
+#include "io/socket.h"
+
+#include "base/memory.h"
+#include "io/endpoint.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <zmq.h>
+
+enum {
+    IO_THREADS = 2,
+    SOCKETS_MAX = 16384, /* streams, sources and what watches them */
+    RECONNECT_FIRST_MS = 100,
+    RECONNECT_MAX_MS = 1000,
+    CONNECT_TIMEOUT_MS = 5000,
+    KEEPALIVE_IDLE_S = 30, /* a peer that vanished is noticed in a minute */
+    KEEPALIVE_INTERVAL_S = 10,
+    KEEPALIVE_PROBES = 3,
+    ENDPOINT_MAX = 1024
+};
+
+/* Bit masks of I/O threads. */
+static const uint64_t affinity_of[] = {[SOCKET_SUB] = 1, [SOCKET_PUB] = 2};
+
+static const int type_of[] = {[SOCKET_SUB] = ZMQ_SUB, [SOCKET_PUB] = ZMQ_PUB};
+
+/* The cause in the middle of a sentence. */
+static void set_cause(struct error *error, int number)
+{
+    char cause[256];
+
+    snprintf(cause, sizeof cause, "%s", zmq_strerror(number));
+    cause[0] = (char)tolower((unsigned char)cause[0]);
+    error_set(error, "%s", cause);
+}
+
+void *socket_context_new(struct error *error)
+{
+    void *context = zmq_ctx_new();
+
+    if (context == NULL) {
+        set_cause(error, errno);
+        error_prefix(error, "cannot start libzmq");
+        return NULL;
+    }
+    zmq_ctx_set(context, ZMQ_IO_THREADS, IO_THREADS);
+    zmq_ctx_set(context, ZMQ_MAX_SOCKETS, SOCKETS_MAX);
+    return context;
+}
+
+void socket_context_free(void *context)
+{
+    if (context == NULL)
+        return;
+    while (zmq_ctx_term(context) != 0 && errno == EINTR)
+        continue;
+}
+
+static void set_number(void *socket, int option, int value)
+{
+    zmq_setsockopt(socket, option, &value, sizeof value);
+}
+
+static void set_liveness(void *socket)
+{
+    set_number(socket, ZMQ_RECONNECT_IVL, RECONNECT_FIRST_MS);
+    set_number(socket, ZMQ_RECONNECT_IVL_MAX, RECONNECT_MAX_MS);
+    set_number(socket, ZMQ_CONNECT_TIMEOUT, CONNECT_TIMEOUT_MS);
+    set_number(socket, ZMQ_TCP_KEEPALIVE, 1);
+    set_number(socket, ZMQ_TCP_KEEPALIVE_IDLE, KEEPALIVE_IDLE_S);
+    set_number(socket, ZMQ_TCP_KEEPALIVE_INTVL, KEEPALIVE_INTERVAL_S);
+    set_number(socket, ZMQ_TCP_KEEPALIVE_CNT, KEEPALIVE_PROBES);
+}
+
+void *socket_new(void *context, enum socket_kind kind,
+                 const struct socket_options *options, struct error *error)
+{
+    void *socket = zmq_socket(context, type_of[kind]);
+    int64_t frame_max = SOCKET_FRAME_MAX;
+
+    if (socket == NULL) {
+        set_cause(error, errno);
+        error_prefix(error, "%s: cannot make a socket", options->owner);
+        return NULL;
+    }
+    zmq_setsockopt(socket, ZMQ_AFFINITY, &affinity_of[kind],
+                   sizeof affinity_of[kind]);
+    zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &frame_max, sizeof frame_max);
+    set_number(socket, ZMQ_LINGER, kind == SOCKET_PUB ? SOCKET_LINGER_MS : 0);
+    set_liveness(socket);
+    socket_set_hwm(socket, options->hwm);
+    return socket;
+}
+
+void socket_close(void *socket)
+{
+    if (socket != NULL)
+        zmq_close(socket);
+}
+
+bool socket_attach(void *socket, const struct socket_options *options,
+                   struct error *error)
+{
+    const char *endpoint = options->endpoint;
+    bool done;
+
+    set_number(socket, ZMQ_IPV6, endpoint_is_ipv6(endpoint));
+    if (options->bind)
+        done = endpoint_is_free(endpoint, error) &&
+               zmq_bind(socket, endpoint) == 0;
+    else
+        done = zmq_connect(socket, endpoint) == 0;
+    if (done)
+        return true;
+    if (!error_is_set(error))
+        set_cause(error, errno);
+    error_prefix(error, "%s: cannot %s %s", options->owner,
+                 options->bind ? "bind" : "connect to", endpoint);
+    return false;
+}
+
+char *socket_endpoint(void *socket)
+{
+    char endpoint[ENDPOINT_MAX] = "";
+    size_t size = sizeof endpoint;
+
+    zmq_getsockopt(socket, ZMQ_LAST_ENDPOINT, endpoint, &size);
+    return memory_text(endpoint, strlen(endpoint));
+}
+
+int socket_descriptor(void *socket)
+{
+    int descriptor = -1;
+    size_t size = sizeof descriptor;
+
+    zmq_getsockopt(socket, ZMQ_FD, &descriptor, &size);
+    return descriptor;
+}
+
+void socket_set_hwm(void *socket, int hwm)
+{
+    set_number(socket, ZMQ_SNDHWM, hwm);
+    set_number(socket, ZMQ_RCVHWM, hwm);
+}
+
+void socket_service(void *socket)
+{
+    int events;
+    size_t size = sizeof events;
+
+    zmq_getsockopt(socket, ZMQ_EVENTS, &events, &size);
+}
