@@ -10,6 +10,7 @@ int luaopen_gateway(lua_State *L)
     module_base(L);
     module_codec(L);
     module_script(L);
+    module_keys(L);
     module_relay(L);
     return 1;
 }

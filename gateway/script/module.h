@@ -12,7 +12,8 @@
 
 void module_base(lua_State *L);   /* config, json, metrics, log */
 void module_codec(lua_State *L);  /* cursor, event, batch, builder */
-void module_script(lua_State *L); /* scripts and key templates */
+void module_script(lua_State *L); /* scripts */
+void module_keys(lua_State *L);   /* key templates */
 void module_relay(lua_State *L);  /* sequence, accept, the whole relay */
 
 #endif
