@@ -1,0 +1,91 @@
+--- A relay under test: events in by name, messages out decoded, numbers as plain numbers.
+local gateway = require "gateway"
+local wire = require "tests.support.wire"
+
+local relay = {}
+
+local Subject = {}
+Subject.__index = Subject
+
+--- Build a relay from YAML; `files` are filters written for this test: name -> text.
+---@param yaml string
+---@param files? table<string, string>
+function relay.new(yaml, files)
+  local dir = os.tmpname()
+  os.remove(dir)
+  assert(os.execute("mkdir " .. dir) == 0)
+  for name, text in pairs(files or {}) do
+    local file = assert(io.open(dir .. "/" .. name, "w"))
+    file:write(text)
+    file:close()
+  end
+  local subject = setmetatable({ dir = dir, number = 0, clock = 0 }, Subject)
+  subject.core = gateway.relay(yaml, { path = dir .. "/test.yaml", installed = { "filters" } })
+  return subject
+end
+
+function Subject:write(name, text)
+  local file = assert(io.open(self.dir .. "/" .. name, "w"))
+  file:write(text)
+  file:close()
+end
+
+--- An event with this object key and whatever else is given.
+function relay.event(key, fields)
+  local event = { event_type = "stored", object_key = key }
+  for name, value in pairs(fields or {}) do
+    event[name] = value
+  end
+  return wire.event(event)
+end
+
+--- Send events as one message of source "store" (or `options.source`); the number counts up
+--- unless `options.seq` says otherwise.
+function Subject:send(events, options)
+  options = options or {}
+  self.number = options.seq or self.number + 1
+  local payload = wire.payload(options.timestamp or 1700000000000, events, options.rank or 0)
+  self.core:receive(options.source or "store", self.number, payload, options.more)
+  return payload
+end
+
+--- Let time pass until the relay has ticked at `ms`.
+function Subject:at(ms)
+  return self.core:tick(ms, 1700000000000 + ms)
+end
+
+--- What a stream sent since the last call, as text: "1:a,b 3:c" is number 1 with the events a and
+--- b, then number 3 with c; "4:" is an empty message.
+function Subject:out(stream)
+  local messages = {}
+  for _, message in ipairs(self.core:sent(stream)) do
+    local keys = {}
+    for i, event in ipairs(wire.decode(message.payload)[2]) do
+      local key = wire.get(event, "object_key")
+      keys[i] = type(key) == "string" and key or "?"
+    end
+    messages[#messages + 1] = message.sequence .. ":" .. table.concat(keys, ",")
+  end
+  return table.concat(messages, " ")
+end
+
+--- The value of one counter of /metrics, labels as written there.
+function Subject:metric(line)
+  local text = "\n" .. self.core:metrics()
+  local at, stop = text:find("\n" .. line .. " ", 1, true)
+  assert(at, "no such metric: " .. line)
+  return tonumber(text:match("^(%S+)", stop + 1))
+end
+
+--- last number = messages published + numbers reserved, on every named stream.
+function Subject:assert_identity(...)
+  for _, stream in ipairs { ... } do
+    local label = '{stream="' .. stream .. '"}'
+    local published = self:metric("kvgate_stream_published_batches_total" .. label)
+    local reserved = self:metric("kvgate_stream_reserved_numbers_total" .. label)
+    local last = self:metric("kvgate_stream_last_sequence" .. label)
+    assert(last == published + reserved, "identity broken on " .. stream)
+  end
+end
+
+return relay

@@ -1,0 +1,167 @@
+--- relay/window.c: the route, the streams' own chains, and losses in their place.
+local relay = require "tests.support.relay"
+local event = relay.event
+
+local CHAINS = [[
+sources: [ { name: store, connect: "ipc:///tmp/in" } ]
+filters: [ { script: global.lua } ]
+streams:
+  - { name: plain, bind: "ipc:///tmp/plain" }
+  - { name: own, bind: "ipc:///tmp/own", filters: [ { script: own.lua } ] }
+]]
+local KEEP = "return function() return function() return true end end"
+
+--- A filter whose body sees `event`, `key`.
+local function filter(body)
+  return ("return function()\n  return function(event)\n    local key = event.object_key\n%s\n  end\nend\n")
+    :format(body)
+end
+
+describe("window", function()
+  it("routes by name, to one stream or several, and never wider than before", function()
+    local subject = relay.new(
+      (CHAINS:gsub("own.lua", "keep.lua")),
+      {
+        ["keep.lua"] = KEEP,
+        ["global.lua"] = filter [[
+          local to = { p = "plain", o = "own", b = { "plain", "own" } }
+          return to[key:sub(1, 1)] or false]],
+      }
+    )
+    subject:send { event "p1", event "o1", event "b1", event "none" }
+    assert.equal("1:p1,b1", subject:out "plain")
+    assert.equal("1:o1,b1", subject:out "own")
+  end)
+
+  it("hides a stream's edits from the other streams", function()
+    local subject = relay.new(CHAINS, {
+      ["global.lua"] = KEEP,
+      ["own.lua"] = filter 'event.object_key = key .. "+" return event',
+    })
+    subject:send { event "a", event "b" }
+    assert.equal("1:a,b", subject:out "plain")
+    assert.equal("1:a+,b+", subject:out "own")
+  end)
+
+  it("loses what a stream's own filter fails on there and nowhere else", function()
+    local subject = relay.new(CHAINS, {
+      ["global.lua"] = KEEP,
+      ["own.lua"] = filter 'if key == "x" then error "no" end return true',
+    })
+    subject:send { event "a", event "x", event "b" }
+    assert.equal("1:a,x,b", subject:out "plain")
+    assert.equal("1:a 3:b", subject:out "own")
+    subject:assert_identity("plain", "own")
+  end)
+
+  it("shows a loss of the global chain at its place on streams with a chain too", function()
+    local subject = relay.new(CHAINS, {
+      ["global.lua"] = filter 'if key == "x" then error "no" end return true',
+      ["own.lua"] = KEEP,
+    })
+    subject:send { event "a", event "x", event "b" }
+    assert.equal("1:a 3:b", subject:out "plain")
+    assert.equal("1:a 3:b", subject:out "own")
+    assert.equal(1, subject:metric 'kvgate_source_losses_total{source="store",cause="filter"}')
+  end)
+
+  it("drops or passes what a filter fails on when its on_error says so", function()
+    for policy, wanted in pairs { drop = "1:a,b", pass = "1:a,x,b" } do
+      local subject = relay.new(
+        (CHAINS:gsub("global.lua", "global.lua, on_error: " .. policy)),
+        {
+          ["global.lua"] = filter [[
+            event.tenant_id = "changed"
+            if key == "x" then error "no" end
+            return true]],
+          ["own.lua"] = KEEP,
+        }
+      )
+      subject:send { event "a", event "x", event "b" }
+      assert.equal(wanted, subject:out "plain")
+      assert.equal(wanted, subject:out "own")
+      assert.equal(
+        1,
+        subject:metric 'kvgate_filter_errors_total{filter="global.lua",stream="",position="1"}'
+      )
+    end
+  end)
+
+  it("takes back the edits of a filter that fails on an event that passes", function()
+    local subject = relay.new(
+      (CHAINS:gsub("global.lua", "global.lua, on_error: pass")),
+      {
+        ["global.lua"] = filter 'event.object_key = "changed" error "no"',
+        ["own.lua"] = KEEP,
+      }
+    )
+    subject:send { event "a" }
+    assert.equal("1:a", subject:out "plain")
+  end)
+
+  it("sends the parts of a split in order, through the filters that follow", function()
+    local subject = relay.new(CHAINS, {
+      ["global.lua"] = filter [[
+        local one, two = event:copy(), event:copy()
+        one.object_key, two.object_key = key .. "1", key .. "2"
+        return { one, event, two }]],
+      ["own.lua"] = filter 'return not key:find("1", 1, true)',
+    })
+    subject:send { event "a", event "b" }
+    assert.equal("1:a1,a,a2,b1,b,b2", subject:out "plain")
+    assert.equal("1:a,a2,b,b2", subject:out "own")
+  end)
+
+  it("loses, visibly, what a stream's chain has no room for", function()
+    local subject = relay.new(CHAINS, {
+      ["global.lua"] = filter [[
+        local parts = { event }
+        for i = 2, 30 do
+          parts[i] = event:copy()
+        end
+        return parts]],
+      ["own.lua"] = KEEP,
+    })
+    local events = {}
+    for i = 1, 64 do
+      events[i] = event("e" .. i)
+    end
+    subject:send(events)
+    local lost = subject:metric 'kvgate_stream_losses_total{stream="own",cause="space"}'
+    assert.equal(1, lost)
+    subject:assert_identity("plain", "own")
+    assert.equal(
+      64 * 30,
+      subject:metric 'kvgate_stream_published_events_total{stream="plain"}'
+    )
+  end)
+
+  it("handles batches of many windows", function()
+    local subject = relay.new(CHAINS, {
+      ["global.lua"] = filter 'return tonumber(key) % 2 == 0',
+      ["own.lua"] = KEEP,
+    })
+    local events = {}
+    for i = 1, 1000 do
+      events[i] = event(tostring(i))
+    end
+    subject:send(events)
+    for _, stream in ipairs { "plain", "own" } do
+      local label = ('kvgate_stream_published_events_total{stream="%s"}'):format(stream)
+      assert.equal(500, subject:metric(label))
+    end
+  end)
+
+  it("names filter, stream, event and source when a filter fails", function()
+    local subject = relay.new(CHAINS, {
+      ["global.lua"] = filter "return nil",
+      ["own.lua"] = KEEP,
+    })
+    subject:send { event "a" }
+    assert.equal(
+      1,
+      subject:metric 'kvgate_filter_errors_total{filter="global.lua",stream="",position="1"}'
+    )
+    subject:assert_identity("plain", "own")
+  end)
+end)
