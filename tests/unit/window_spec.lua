@@ -13,8 +13,8 @@ local KEEP = "return function() return function() return true end end"
 
 --- A filter whose body sees `event`, `key`.
 local function filter(body)
-  return ("return function()\n  return function(event)\n    local key = event.object_key\n%s\n  end\nend\n")
-    :format(body)
+  local frame = "return function()\n return function(event)\n local key = event.object_key\n%s\nend\nend"
+  return frame:format(body)
 end
 
 describe("window", function()
@@ -152,12 +152,13 @@ describe("window", function()
     end
   end)
 
-  it("names filter, stream, event and source when a filter fails", function()
+  it("counts an event without a verdict as an error of that filter", function()
     local subject = relay.new(CHAINS, {
       ["global.lua"] = filter "return nil",
       ["own.lua"] = KEEP,
     })
     subject:send { event "a" }
+    assert.equal("", subject:out "plain")
     assert.equal(
       1,
       subject:metric 'kvgate_filter_errors_total{filter="global.lua",stream="",position="1"}'
