@@ -11,7 +11,8 @@
 #include <stddef.h>
 
 struct embedded_file {
-    const char *name; /* "kvgate/keys.lua" or "event_abi.h" */
+    const char *name; /* "kvgate/keys.lua", or "event_abi.h" and the like, which
+                         come in the order of their folders' names */
     const char *text; /* NUL-terminated */
     size_t size;
 };
