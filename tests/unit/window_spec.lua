@@ -13,7 +13,8 @@ local KEEP = "return function() return function() return true end end"
 
 --- A filter whose body sees `event`, `key`.
 local function filter(body)
-  local frame = "return function() return function(event)\nlocal key = event.object_key\n%s\nend end"
+  local frame = "return function() return function(event)\n"
+    .. "local key = event.object_key\n%s\nend end"
   return frame:format(body)
 end
 
