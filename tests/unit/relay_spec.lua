@@ -65,14 +65,6 @@ describe("relay", function()
     subject:assert_identity("both", "mine", "theirs")
   end)
 
-  it("sends what is open before it reserves", function()
-    local subject = relay.new(ONE)
-    subject:send({ event "a" }, { seq = 1, more = true })
-    subject:send({ event "b" }, { seq = 3, more = true })
-    subject.core:idle()
-    assert.equal("1:a 3:b", subject:out "out")
-  end)
-
   it("caps the width of one loss at 2^20", function()
     local subject = relay.new(ONE)
     subject:send({ event "a" }, { seq = 1 })
@@ -171,57 +163,6 @@ describe("relay", function()
     subject:assert_identity "out"
   end)
 
-  it("announces a gap that nothing follows with an empty batch of the last rank", function()
-    local subject = relay.new(ONE)
-    subject:send({ event "a" }, { rank = 5 })
-    subject.core:receive("store", 2, "junk")
-    assert.equal(1000, subject:at(0))
-    subject:at(999)
-    assert.equal("1:a", subject:out "out")
-    subject:at(1000)
-    local messages = subject.core:sent "out"
-    assert.equal(1, #messages)
-    assert.equal(3, messages[1].sequence)
-    local payload = wire.decode(messages[1].payload)
-    assert.equal(1700000001000, payload[1])
-    assert.equal(0, #payload[2])
-    assert.equal(5, payload[3])
-    subject:at(5000)
-    assert.equal("", subject:out "out")
-    assert.equal(1, subject:metric 'kvgate_stream_announcements_total{stream="out"}')
-    subject:assert_identity "out"
-  end)
-
-  it("beats the heart of an idle stream, and only of an idle one", function()
-    local subject = relay.new((ONE:gsub('tmp/out"', 'tmp/out", heartbeat: 2s')))
-    subject:at(1999)
-    assert.equal("", subject:out "out")
-    subject:at(2000)
-    assert.equal("1:", subject:out "out")
-    subject:at(3000)
-    subject:send { event "a" }
-    subject:at(4500)
-    assert.equal("2:a", subject:out "out")
-    subject:at(5000)
-    assert.equal("3:", subject:out "out")
-    assert.equal(2, subject:metric 'kvgate_stream_heartbeats_total{stream="out"}')
-    subject:assert_identity "out"
-  end)
-
-  it("makes a refused message a gap, and announces it", function()
-    local subject = relay.new(ONE)
-    subject.core:refuse("out", 1)
-    subject:send { event "lost" }
-    subject:send { event "b" }
-    assert.equal("2:b", subject:out "out")
-    subject.core:refuse("out", 1)
-    subject:send { event "lost too" }
-    subject:at(1000)
-    assert.equal("4:", subject:out "out")
-    assert.equal(2, subject:metric 'kvgate_stream_losses_total{stream="out",cause="send"}')
-    subject:assert_identity "out"
-  end)
-
   it("sends what is open and announces every gap when it stops", function()
     local subject = relay.new(ONE)
     subject:send({ event "a" }, { seq = 1 })
@@ -261,93 +202,5 @@ describe("relay", function()
       subject:send({ event "b" }, { more = true })
     end
     assert.equal("1:a", subject:out "both")
-  end)
-
-  it("puts at most 64 events into a message", function()
-    local events = {}
-    for i = 1, 150 do
-      events[i] = event("e" .. i)
-    end
-    local subject = relay.new(ONE)
-    subject:send(events)
-    local counts = {}
-    for i, message in ipairs(subject.core:sent "out") do
-      counts[i] = #wire.decode(message.payload)[2]
-    end
-    assert.same({ 64, 64, 22 }, counts)
-  end)
-
-  it("forwards an untouched batch byte for byte", function()
-    local subject = relay.new(ONE)
-    local events = {}
-    for i = 1, 64 do
-      events[i] = event("e" .. i)
-    end
-    local payload = subject:send(events)
-    local sent = subject.core:sent "out"
-    assert.equal(payload, sent[1].payload)
-    assert.is_true(sent[1].forwarded)
-    payload = subject:send { event "one" }
-    assert.equal(payload, subject.core:sent("out")[1].payload)
-  end)
-
-  it("forwards an untouched batch whose headers are not minimal byte for byte", function()
-    local subject = relay.new(ONE)
-    local canonical = wire.payload(1, { event "a" }, 0)
-    local payload = "\147\1\221\0\0\0\1" .. canonical:sub(4)
-    subject.core:receive("store", 1, payload)
-    assert.equal(payload, subject.core:sent("out")[1].payload)
-  end)
-
-  it("stamps contiguous event_ids on a stream that merges sources", function()
-    local subject = relay.new(TWO)
-    subject:send({ event("a", { event_id = 90 }), event("b", { event_id = 91 }) }, { seq = 1 })
-    subject:send({ event("z", { event_id = 7 }) }, { source = "other", seq = 1 })
-    local ids = {}
-    for _, message in ipairs(subject.core:sent "both") do
-      for _, one in ipairs(wire.decode(message.payload)[2]) do
-        ids[#ids + 1] = wire.get(one, "event_id")
-      end
-    end
-    assert.same({ 1, 2, 3 }, ids)
-  end)
-
-  it("keeps numbers over a reload and marks one loss where the feed changed", function()
-    local subject = relay.new(FILTERED, { ["f.lua"] = PICKY })
-    subject:send { event "a" }
-    assert.is_true(subject.core:reload(FILTERED))
-    subject:send { event "b" }
-    assert.equal("1:a 2:b", subject:out "out")
-    subject:write("f.lua", (PICKY:gsub('"d"', '"e"')))
-    assert.is_true(subject.core:reload(FILTERED))
-    subject:send { event "d" }
-    assert.equal("4:d", subject:out "out")
-    assert.equal(1, subject:metric 'kvgate_stream_losses_total{stream="out",cause="reload"}')
-    subject:assert_identity "out"
-  end)
-
-  it("changes nothing when a reload fails, and says why with file and line", function()
-    local subject = relay.new(FILTERED, { ["f.lua"] = PICKY })
-    subject:send { event "a" }
-    subject:write("f.lua", "return function()\n  error 'broken'\nend\n")
-    local done, why = subject.core:reload(FILTERED)
-    assert.is_nil(done)
-    assert.truthy(why:find("f.lua:2: broken", 1, true), why)
-    subject:send { event "d", event "b" }
-    assert.equal("1:a 2:b", subject:out "out")
-    done, why = subject.core:reload "sources: 7"
-    assert.is_nil(done)
-    assert.truthy(why:find("test.yaml:1:", 1, true), why)
-  end)
-
-  it("goes on behind a gap when a reload took a stream away and another brought it back", function()
-    local subject = relay.new(TWO)
-    subject:send { event "a" }
-    assert.equal("1:a", subject:out "mine")
-    assert.is_true(subject.core:reload((TWO:gsub("[^\n]*name: mine[^\n]*\n", ""))))
-    subject:send { event "missed" }
-    assert.is_true(subject.core:reload(TWO))
-    subject:send { event "b" }
-    assert.equal("3:b", subject:out "mine")
   end)
 end)

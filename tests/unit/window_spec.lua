@@ -1,5 +1,6 @@
 --- relay/window.c: the route, the streams' own chains, and losses in their place.
 local relay = require "tests.support.relay"
+local wire = require "tests.support.wire"
 local event = relay.event
 
 local CHAINS = [[
@@ -8,6 +9,10 @@ filters: [ { script: global.lua } ]
 streams:
   - { name: plain, bind: "ipc:///tmp/plain" }
   - { name: own, bind: "ipc:///tmp/own", filters: [ { script: own.lua } ] }
+]]
+local ONE = [[
+sources: [ { name: store, connect: "ipc:///tmp/in" } ]
+streams: [ { name: out, bind: "ipc:///tmp/out" } ]
 ]]
 local KEEP = "return function() return function() return true end end"
 
@@ -165,5 +170,27 @@ describe("window", function()
       subject:metric 'kvgate_filter_errors_total{filter="global.lua",stream="",position="1"}'
     )
     subject:assert_identity("plain", "own")
+  end)
+
+  it("forwards an untouched batch byte for byte", function()
+    local subject = relay.new(ONE)
+    local events = {}
+    for i = 1, 64 do
+      events[i] = event("e" .. i)
+    end
+    local payload = subject:send(events)
+    local sent = subject.core:sent "out"
+    assert.equal(payload, sent[1].payload)
+    assert.is_true(sent[1].forwarded)
+    payload = subject:send { event "one" }
+    assert.equal(payload, subject.core:sent("out")[1].payload)
+  end)
+
+  it("forwards an untouched batch whose headers are not minimal byte for byte", function()
+    local subject = relay.new(ONE)
+    local canonical = wire.payload(1, { event "a" }, 0)
+    local payload = "\147\1\221\0\0\0\1" .. canonical:sub(4)
+    subject.core:receive("store", 1, payload)
+    assert.equal(payload, subject.core:sent("out")[1].payload)
   end)
 end)

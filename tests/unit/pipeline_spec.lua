@@ -1,0 +1,91 @@
+--- relay/pipeline.c: one generation of behaviour, built aside, and what counts as a changed feed.
+local relay = require "tests.support.relay"
+local event = relay.event
+
+local FILTERED = [[
+sources: [ { name: store, connect: "ipc:///tmp/in" } ]
+filters: [ { script: f.lua } ]
+streams: [ { name: out, bind: "ipc:///tmp/out" } ]
+]]
+
+
+--- A filter that drops keys with "d" and fails on keys with "x".
+local PICKY = [[
+return function()
+  return function(event)
+    local key = event.object_key
+    if key and key:find("x", 1, true) then
+      error "no"
+    end
+    return not (key and key:find("d", 1, true))
+  end
+end
+]]
+
+describe("pipeline", function()
+  it("keeps numbers over a reload and marks one loss where the feed changed", function()
+    local subject = relay.new(FILTERED, { ["f.lua"] = PICKY })
+    subject:send { event "a" }
+    assert.is_true(subject.core:reload(FILTERED))
+    subject:send { event "b" }
+    assert.equal("1:a 2:b", subject:out "out")
+    subject:write("f.lua", (PICKY:gsub('"d"', '"e"')))
+    assert.is_true(subject.core:reload(FILTERED))
+    subject:send { event "d" }
+    assert.equal("4:d", subject:out "out")
+    assert.equal(1, subject:metric 'kvgate_stream_losses_total{stream="out",cause="reload"}')
+    subject:assert_identity "out"
+  end)
+
+  it("changes nothing when a reload fails, and says why with file and line", function()
+    local subject = relay.new(FILTERED, { ["f.lua"] = PICKY })
+    subject:send { event "a" }
+    subject:write("f.lua", "return function()\n  error 'broken'\nend\n")
+    local done, why = subject.core:reload(FILTERED)
+    assert.is_nil(done)
+    assert.truthy(why:find("f.lua:2: broken", 1, true), why)
+    subject:send { event "d", event "b" }
+    assert.equal("1:a 2:b", subject:out "out")
+    done, why = subject.core:reload "sources: 7"
+    assert.is_nil(done)
+    assert.truthy(why:find("test.yaml:1:", 1, true), why)
+  end)
+
+  --- Does a reload from one YAML to the other cost stream "out" a number?
+  local function is_change(before, after, files)
+    local subject = relay.new(before, files or { ["f.lua"] = PICKY, ["g.lua"] = PICKY .. "-- g" })
+    subject:send { event "a" }
+    assert(subject.core:reload(after))
+    subject:send { event "b" }
+    local out = subject:out "out"
+    assert.truthy(out == "1:a 2:b" or out == "1:a 3:b", out)
+    return out == "1:a 3:b"
+  end
+
+  for _, case in ipairs {
+    { "another script", "f.lua", "g.lua", true },
+    { "another option", "f.lua", "f.lua, options: { n: 1 }", true },
+    { "another on_error", "f.lua", "f.lua, on_error: drop", true },
+    { "another test", "/tmp/out", "/tmp/out\", accept: { tenant_id: [default] }, topic: \"", true },
+    { "another publisher", "/tmp/in", "/tmp/elsewhere", true },
+    { "another topic of the source", '/tmp/in"', '/tmp/in", topic: "x"', true },
+    { "another event_id", '/tmp/out"', '/tmp/out", event_id: restamp', true },
+    { "another announce_after", '/tmp/out"', '/tmp/out", announce_after: 5s', false },
+    { "another queue", '/tmp/out"', '/tmp/out", hwm: 7', false },
+    { "a comment", "sources", "# hello\nsources", false },
+  } do
+    it((case[4] and "calls %s a changed feed" or "does not call %s a changed feed"):format(case[1]),
+      function()
+        local from, to = FILTERED:find(case[2], 1, true)
+        local after = FILTERED:sub(1, from - 1) .. case[3] .. FILTERED:sub(to + 1)
+        assert.equal(case[4], is_change(FILTERED, after))
+      end)
+  end
+
+  it("names file, line and column of the filter that cannot be loaded", function()
+    local ok, why = pcall(relay.new, FILTERED, { ["f.lua"] = "return 7" })
+    assert.is_false(ok)
+    assert.truthy(tostring(why):find("test.yaml:2:", 1, true), why)
+    assert.truthy(tostring(why):find("f.lua", 1, true), why)
+  end)
+end)
