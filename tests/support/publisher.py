@@ -13,10 +13,11 @@ from support.event import TIMESTAMP, generation_c, pack_batch
 class Publisher:
     """Numbers its messages and events as a master does, unless it is told otherwise."""
 
-    def __init__(self, endpoint, bind=True, topic=b""):
+    def __init__(self, endpoint, bind=True, topic=b"", hwm=0):
         self.endpoint = endpoint
         self.binds = bind
         self.topic = topic
+        self.hwm = hwm
         self.next = 1
         self.next_id = 1
         self.timestamp = TIMESTAMP
@@ -27,7 +28,7 @@ class Publisher:
     def open(self):
         self.socket = self.context.socket(zmq.XPUB)
         self.socket.setsockopt(zmq.LINGER, 0)
-        self.socket.setsockopt(zmq.SNDHWM, 0)
+        self.socket.setsockopt(zmq.SNDHWM, self.hwm)
         self.socket.setsockopt(zmq.XPUB_VERBOSE, 1)
         self.socket.setsockopt(zmq.IPV6, 1)
         if self.binds:

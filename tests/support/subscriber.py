@@ -1,6 +1,9 @@
 """A subscriber with sockets of its own, and what it can tell about the messages it saw."""
 
 import collections
+import pathlib
+import subprocess
+import sys
 
 import zmq
 
@@ -121,3 +124,38 @@ class Subscriber:
         """Start over: what comes next is told from here."""
         self.base = self.last()
         self.messages = []
+
+
+class Process:
+    """A subscriber in a process of its own, which can be stopped like any."""
+
+    def __init__(self, endpoint, hwm=10):
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "support.subscriber", endpoint, str(hwm)],
+            cwd=pathlib.Path(__file__).parent.parent, stdout=subprocess.PIPE, text=True)
+
+    def number(self):
+        """The next number it received."""
+        return int(self.process.stdout.readline())
+
+    def signal(self, number):
+        self.process.send_signal(number)
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+def main(endpoint, hwm):
+    """Print the number of every message."""
+    with zmq.Context() as context, context.socket(zmq.SUB) as socket:
+        socket.setsockopt(zmq.RCVHWM, int(hwm))
+        socket.setsockopt(zmq.SUBSCRIBE, b"")
+        socket.connect(endpoint)
+        while True:
+            print(int.from_bytes(socket.recv_multipart()[1], "big"), flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
