@@ -37,7 +37,7 @@ class StoppedSubscriber(GatewayCase):
         while ready.is_alive():  # until its subscription stands
             self.publisher.put("warm-up")
             ready.join(0.02)
-        self.slow.signal(signal.SIGSTOP)
+        self.slow.send_signal(signal.SIGSTOP)
         self.settle()
 
     def send_all(self):
@@ -65,7 +65,7 @@ class StoppedSubscriber(GatewayCase):
 
     def check_the_stopped_one_sees_its_gap(self):
         """It goes on, and the numbers tell it what it missed."""
-        self.slow.signal(signal.SIGCONT)
+        self.slow.send_signal(signal.SIGCONT)
         last = self.gateway.stream("stopped")["last_sequence"]
         received = []
 
@@ -106,10 +106,10 @@ class Overload(unittest.TestCase):
         self.publisher.send_payload(payload)
         until(lambda: self.gateway.source("store")["batches"] == 1, "a first message")
         memory = self.gateway.memory()
-        self.gateway.signal(signal.SIGSTOP)
+        self.gateway.send_signal(signal.SIGSTOP)
         for _ in range(2000):
             self.publisher.send_payload(payload)
-        self.gateway.signal(signal.SIGCONT)
+        self.gateway.send_signal(signal.SIGCONT)
 
         def caught_up():
             self.publisher.send_payload(payload)

@@ -217,12 +217,12 @@ class End(unittest.TestCase):
         self.gateway.stop(signal.SIGINT)
 
     def test_what_was_received_is_sent_before_the_end(self):
-        self.gateway.signal(signal.SIGSTOP)
+        self.gateway.send_signal(signal.SIGSTOP)
         count = 50
         for index in range(count):
             self.publisher.put(f"k{index}")
         # Stopped, it cannot take them; once it runs, what it takes it must send.
-        self.gateway.signal(signal.SIGCONT)
+        self.gateway.send_signal(signal.SIGCONT)
         self.gateway.stop()
         while self.subscriber.pump(100):
             pass
@@ -265,7 +265,7 @@ class End(unittest.TestCase):
         while ready.is_alive():
             self.publisher.put("again")
             ready.join(0.02)
-        slow.signal(signal.SIGSTOP)
+        slow.send_signal(signal.SIGSTOP)
         payload = pack_batch([{"event_type": "stored", "object_key": "k" * 400}] * 64)
         before = self.gateway.source("store")["batches"]
         for _ in range(500):

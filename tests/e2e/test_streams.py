@@ -133,11 +133,11 @@ class Batching(GatewayCase):
 
     def backlog(self, send):
         """What `send` sends waits all at once when the gateway looks again."""
-        self.gateway.signal(signal.SIGSTOP)
+        self.gateway.send_signal(signal.SIGSTOP)
         try:
             send()
         finally:
-            self.gateway.signal(signal.SIGCONT)
+            self.gateway.send_signal(signal.SIGCONT)
 
     def test_a_message_holds_64_events_at_the_most(self):
         keys = [f"k{index}" for index in range(300)]

@@ -109,13 +109,13 @@ class Gateway:
     def text(self):
         return "\n".join(self.log)
 
-    def signal(self, number):
+    def send_signal(self, number):
         self.process.send_signal(number)
 
     def stop(self, number=signal.SIGTERM):
         """Ask it to end: it does, in under a second, with exit code 0."""
         began = time.monotonic()
-        self.signal(number)
+        self.send_signal(number)
         try:
             code = self.process.wait(10 * SLOWNESS)
         except subprocess.TimeoutExpired:

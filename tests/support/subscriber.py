@@ -138,7 +138,7 @@ class Process:
         """The next number it received."""
         return int(self.process.stdout.readline())
 
-    def signal(self, number):
+    def send_signal(self, number):
         self.process.send_signal(number)
 
     def close(self):
