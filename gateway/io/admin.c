@@ -1,0 +1,248 @@
+#include "io/admin.h"
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "io/listener.h"
+
+#include <limits.h>
+#include <microhttpd.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    CONNECTIONS_MAX = 64,
+    IDLE_SECONDS = 10,
+    REQUEST_MAX = 16 << 10, /* line and headers; a larger one is refused */
+};
+
+struct admin {
+    struct MHD_Daemon *daemon;
+    int descriptor;
+    char address[160];
+    struct admin_pages pages;
+};
+
+struct answer {
+    unsigned status;
+    const char *type;
+    const char *allow; /* for 405 */
+    struct buffer text;
+};
+
+static void answer_health(struct admin *admin, struct answer *answer)
+{
+    (void)admin;
+    buffer_print(&answer->text, "ok\n");
+}
+
+static void answer_ready(struct admin *admin, struct answer *answer)
+{
+    if (admin->pages.ready(admin->pages.context, &answer->text))
+        buffer_print(&answer->text, "ok\n");
+    else
+        answer->status = MHD_HTTP_SERVICE_UNAVAILABLE;
+}
+
+static void answer_metrics(struct admin *admin, struct answer *answer)
+{
+    answer->type = "text/plain; version=0.0.4; charset=utf-8";
+    admin->pages.metrics(admin->pages.context, &answer->text);
+}
+
+static void answer_status(struct admin *admin, struct answer *answer)
+{
+    answer->type = "application/json";
+    admin->pages.status(admin->pages.context, &answer->text);
+}
+
+static void answer_reload(struct admin *admin, struct answer *answer)
+{
+    if (!admin->pages.reload(admin->pages.context, &answer->text))
+        answer->status = MHD_HTTP_UNPROCESSABLE_CONTENT;
+}
+
+static const struct page {
+    const char *path;
+    const char *method;
+    void (*handle)(struct admin *admin, struct answer *answer);
+    const char *about;
+} pages[] = {
+    {"/healthz", "GET", answer_health, "is it alive"},
+    {"/readyz", "GET", answer_ready, "is every source connected"},
+    {"/metrics", "GET", answer_metrics, "counters for Prometheus"},
+    {"/status", "GET", answer_status, "the same and more as JSON"},
+    {"/reload", "POST", answer_reload, "read the configuration again"},
+    {0},
+};
+
+static void list_pages(struct buffer *text)
+{
+    for (const struct page *page = pages; page->path != NULL; page++)
+        buffer_print(text, "%-4s %-9s %s\n", page->method, page->path,
+                     page->about);
+}
+
+static const struct page *find_page(const char *path)
+{
+    for (const struct page *page = pages; page->path != NULL; page++)
+        if (strcmp(page->path, path) == 0)
+            return page;
+    return NULL;
+}
+
+/* HEAD is a GET of which libmicrohttpd leaves out the body. */
+static bool is_allowed(const struct page *page, const char *method)
+{
+    return strcmp(page->method, method) == 0 ||
+           (strcmp(page->method, "GET") == 0 && strcmp(method, "HEAD") == 0);
+}
+
+static void fill_answer(struct admin *admin, const char *path,
+                        const char *method, struct answer *answer)
+{
+    const struct page *page = find_page(path);
+
+    if (page == NULL) {
+        answer->status = MHD_HTTP_NOT_FOUND;
+        buffer_print(&answer->text, "no such page; there are\n\n");
+        list_pages(&answer->text);
+    } else if (!is_allowed(page, method)) {
+        answer->status = MHD_HTTP_METHOD_NOT_ALLOWED;
+        answer->allow = page->method;
+        buffer_print(&answer->text, "%s takes %s; there are\n\n", page->path,
+                     page->method);
+        list_pages(&answer->text);
+    } else {
+        page->handle(admin, answer);
+    }
+}
+
+/* Takes the text of the answer. */
+static enum MHD_Result queue_answer(struct MHD_Connection *connection,
+                                    struct answer *answer)
+{
+    struct MHD_Response *response = MHD_create_response_from_buffer(
+        answer->text.size, answer->text.data, MHD_RESPMEM_MUST_FREE);
+    enum MHD_Result result;
+
+    if (response == NULL) {
+        buffer_free(&answer->text);
+        return MHD_NO;
+    }
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
+                            answer->type);
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL,
+                            "no-store");
+    if (answer->allow != NULL)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, answer->allow);
+    result = MHD_queue_response(connection, answer->status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+/* Called once with the headers, then with pieces of a body (nobody wants one,
+ * it is let go), at last with nothing left: time to answer. */
+static enum MHD_Result on_request(void *context,
+                                  struct MHD_Connection *connection,
+                                  const char *path, const char *method,
+                                  const char *version, const char *body,
+                                  size_t *body_size, void **state)
+{
+    static const char seen;
+    struct answer answer = {.status = MHD_HTTP_OK,
+                            .type = "text/plain; charset=utf-8"};
+
+    (void)version;
+    (void)body;
+    if (*state == NULL) {
+        *state = (void *)&seen;
+        return MHD_YES;
+    }
+    if (*body_size > 0) {
+        *body_size = 0;
+        return MHD_YES;
+    }
+    fill_answer(context, path, method, &answer);
+    return queue_answer(connection, &answer);
+}
+
+static void on_log(void *context, const char *format, va_list args)
+{
+    char text[512];
+
+    (void)context;
+    vsnprintf(text, sizeof text, format, args);
+    text[strcspn(text, "\n")] = '\0';
+    log_line(LOG_DEBUG, "admin: %s", text);
+}
+
+static struct MHD_Daemon *start_daemon(struct admin *admin, int listener)
+{
+    return MHD_start_daemon(
+        MHD_USE_EPOLL | MHD_USE_ERROR_LOG, 0, NULL, NULL, on_request, admin,
+        MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL, MHD_OPTION_LISTEN_SOCKET,
+        listener, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_MAX,
+        MHD_OPTION_END);
+}
+
+struct admin *admin_open(const char *host, uint16_t port,
+                         const struct admin_pages *given, struct error *error)
+{
+    struct admin *admin;
+    int listener = listener_open(host, port, error);
+
+    if (listener < 0) {
+        error_prefix(error, "admin");
+        return NULL;
+    }
+    admin = memory_new(sizeof *admin);
+    admin->pages = *given;
+    listener_address(listener, admin->address, sizeof admin->address);
+    admin->daemon = start_daemon(admin, listener);
+    if (admin->daemon == NULL) {
+        error_set(error, "admin: cannot start the HTTP server");
+        close(listener);
+        free(admin);
+        return NULL;
+    }
+    admin->descriptor =
+        MHD_get_daemon_info(admin->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+    return admin;
+}
+
+void admin_close(struct admin *admin)
+{
+    if (admin == NULL)
+        return;
+    MHD_stop_daemon(admin->daemon);
+    free(admin);
+}
+
+const char *admin_address(const struct admin *admin)
+{
+    return admin->address;
+}
+
+int admin_descriptor(const struct admin *admin)
+{
+    return admin->descriptor;
+}
+
+int admin_timeout(const struct admin *admin)
+{
+    MHD_UNSIGNED_LONG_LONG timeout;
+
+    if (MHD_get_timeout(admin->daemon, &timeout) != MHD_YES)
+        return -1;
+    return timeout < INT_MAX ? (int)timeout : INT_MAX;
+}
+
+void admin_run(struct admin *admin)
+{
+    MHD_run(admin->daemon);
+}

@@ -1,0 +1,289 @@
+#include "io/gateway.h"
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "io/clock.h"
+#include "relay/report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { POOL_IDLE_MAX = 4 << 20 };
+
+/* ---- the admin server's pages ---- */
+
+static void show_metrics(void *context, struct buffer *out)
+{
+    const struct gateway *gateway = context;
+
+    report_metrics(gateway->relay, out);
+}
+
+static void show_status(void *context, struct buffer *out)
+{
+    const struct gateway *gateway = context;
+
+    report_status(gateway->relay, out);
+}
+
+static bool is_connected(const struct port *source)
+{
+    return monitor_live(inlet_monitor(source->inlet)) > 0;
+}
+
+static bool show_ready(void *context, struct buffer *out)
+{
+    const struct gateway *gateway = context;
+    const struct ports *ports = gateway->ports;
+    bool ready = true;
+
+    for (size_t i = 0; i < ports->source_count; i++) {
+        const struct port *source = &ports->sources[i];
+
+        if (is_connected(source))
+            continue;
+        ready = false;
+        buffer_print(out, "source \"%s\" is not connected: %s\n", source->name,
+                     inlet_endpoint(source->inlet));
+    }
+    return ready;
+}
+
+static bool reload_for_admin(void *context, struct buffer *out)
+{
+    return gateway_reload(context, out);
+}
+
+static bool open_admin(struct gateway *gateway, const struct config *config,
+                       struct error *error)
+{
+    const struct admin_pages pages = {.context = gateway,
+                                      .metrics = show_metrics,
+                                      .status = show_status,
+                                      .ready = show_ready,
+                                      .reload = reload_for_admin};
+
+    if (config->admin_host == NULL)
+        return true;
+    gateway->admin =
+        admin_open(config->admin_host, config->admin_port, &pages, error);
+    return gateway->admin != NULL;
+}
+
+/* ---- start and stop ---- */
+
+static void log_ports(const struct gateway *gateway)
+{
+    const struct ports *ports = gateway->ports;
+
+    for (size_t i = 0; i < ports->source_count; i++)
+        log_line(LOG_INFO, "source \"%s\" %s %s", ports->sources[i].name,
+                 ports->sources[i].socket->bind ? "listens on" : "connects to",
+                 inlet_endpoint(ports->sources[i].inlet));
+    for (size_t i = 0; i < ports->stream_count; i++)
+        log_line(LOG_INFO, "stream \"%s\" %s %s", ports->streams[i].name,
+                 ports->streams[i].socket->bind ? "publishes on"
+                                                : "publishes to",
+                 outlet_endpoint(ports->streams[i].outlet));
+}
+
+/* Tell the relay which sockets it has. */
+static void join_relay(struct gateway *gateway)
+{
+    struct relay *relay = gateway->relay;
+    const struct ports *ports = gateway->ports;
+
+    for (size_t i = 0; i < ports->stream_count; i++) {
+        struct outlet *outlet = ports->streams[i].outlet;
+
+        relay_set_sink(relay, i, outlet_sink(outlet));
+        relay_set_stream_endpoint(relay, i, outlet_endpoint(outlet));
+    }
+    for (size_t i = 0; i < ports->source_count; i++) {
+        const struct port *source = &ports->sources[i];
+
+        relay_set_source_endpoint(relay, i, inlet_endpoint(source->inlet));
+        relay_source_connected(relay, i, is_connected(source));
+    }
+}
+
+static void set_log_level(const struct config *config)
+{
+    enum log_level level = LOG_INFO;
+
+    if (config->log_level != NULL)
+        log_level_parse(config->log_level, &level);
+    log_set_level(level);
+}
+
+/* The draft becomes what is in force; nothing can fail any more. */
+static void put_into_force(struct gateway *gateway, struct draft *draft,
+                           struct ports *ports)
+{
+    relay_adopt(gateway->relay, draft->plan, clock_now());
+    ports_commit(ports, draft->config, gateway->ports);
+    config_free(gateway->config);
+    gateway->config = draft->config;
+    gateway->ports = ports;
+    gateway->generation++;
+    *draft = (struct draft){0};
+    join_relay(gateway);
+    set_log_level(gateway->config);
+}
+
+/* Sockets and server.  What was opened is the caller's to close. */
+static bool open_sockets(struct gateway *gateway, const struct config *config,
+                         struct ports **ports, struct error *error)
+{
+    gateway->context = socket_context_new(error);
+    if (gateway->context == NULL)
+        return false;
+    *ports = ports_open(gateway->context, gateway->pool, config, NULL, error);
+    return *ports != NULL;
+}
+
+static void close_sockets(struct gateway *gateway)
+{
+    ports_close(gateway->ports);
+    socket_context_free(gateway->context);
+    pool_free(gateway->pool);
+}
+
+struct gateway *gateway_open(struct relay *relay, struct draft *draft,
+                             const char *path,
+                             const struct installed *installed,
+                             struct error *error)
+{
+    struct gateway *gateway = memory_new(sizeof *gateway);
+    struct ports *ports = NULL;
+
+    gateway->path = path;
+    gateway->installed = installed;
+    gateway->pool = pool_new(POOL_IDLE_MAX);
+    if (!open_sockets(gateway, draft->config, &ports, error) ||
+        !open_admin(gateway, draft->config, error)) {
+        gateway->ports = ports;
+        close_sockets(gateway);
+        free(gateway);
+        return NULL;
+    }
+    gateway->relay = relay;
+    put_into_force(gateway, draft, ports);
+    log_ports(gateway);
+    if (gateway->admin != NULL)
+        log_line(LOG_INFO, "admin on http://%s", admin_address(gateway->admin));
+    return gateway;
+}
+
+void gateway_close(struct gateway *gateway)
+{
+    relay_stop(gateway->relay, clock_now());
+    admin_close(gateway->admin);
+    close_sockets(gateway);
+    relay_free(gateway->relay);
+    config_free(gateway->config);
+    free(gateway);
+}
+
+/* ---- reload ---- */
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+/* The server may be in the middle of answering the request to reload. */
+static void check_admin(const struct config *now, const struct config *next,
+                        struct buffer *report)
+{
+    if (same_text(now->admin_host, next->admin_host) &&
+        now->admin_port == next->admin_port)
+        return;
+    buffer_print(report, "admin.bind is another address now: that takes a "
+                         "restart\n");
+}
+
+bool gateway_reload(struct gateway *gateway, struct buffer *report)
+{
+    struct draft draft;
+    struct error error = {0};
+    struct ports *ports;
+
+    if (!draft_load(&draft, gateway->relay, gateway->path, gateway->installed,
+                    report))
+        return false;
+    ports = ports_open(gateway->context, gateway->pool, draft.config,
+                       gateway->ports, &error);
+    if (ports == NULL) {
+        buffer_print(report, "%s\n", error.text);
+        draft_free(&draft);
+        return false;
+    }
+    check_admin(gateway->config, draft.config, report);
+    put_into_force(gateway, &draft, ports);
+    buffer_print(report, "generation %" PRIu64 " is in force\n",
+                 gateway->generation);
+    return true;
+}
+
+void gateway_reload_logged(struct gateway *gateway)
+{
+    struct buffer report = {0};
+    bool done = gateway_reload(gateway, &report);
+    char *rest = NULL;
+    char *text = memory_text(buffer_text(&report), report.size);
+
+    for (char *line = strtok_r(text, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest))
+        log_line(done ? LOG_INFO : LOG_ERROR, "reload: %s", line);
+    if (!done)
+        log_line(LOG_ERROR, "reload: nothing changed");
+    free(text);
+    buffer_free(&report);
+}
+
+/* ---- connections ---- */
+
+static void log_change(struct port *source, enum monitor_change change,
+                       const char *endpoint, size_t live)
+{
+    bool bound = source->socket->bind;
+
+    if (change == MONITOR_CONNECTED)
+        log_gated(&source->gate, LOG_INFO, "source \"%s\": %s %s", source->name,
+                  bound ? "a publisher came to" : "connected to", endpoint);
+    else if (bound)
+        log_gated(&source->gate, LOG_WARN,
+                  "source \"%s\": a publisher left %s, %zu still there",
+                  source->name, endpoint, live);
+    else
+        log_gated(&source->gate, LOG_WARN,
+                  "source \"%s\": lost the connection to %s, reconnecting",
+                  source->name, endpoint);
+}
+
+void gateway_watch(struct gateway *gateway, size_t index)
+{
+    struct port *source = &gateway->ports->sources[index];
+    struct monitor *monitor = inlet_monitor(source->inlet);
+    enum monitor_change change;
+    const char *endpoint;
+
+    while ((change = monitor_read(monitor, &endpoint)) != MONITOR_NOTHING) {
+        size_t live = monitor_live(monitor);
+
+        log_change(source, change, endpoint, live);
+        relay_source_connected(gateway->relay, index, live > 0);
+    }
+}
+
+void gateway_service(struct gateway *gateway)
+{
+    const struct ports *ports = gateway->ports;
+
+    for (size_t i = 0; i < ports->stream_count; i++)
+        outlet_service(ports->streams[i].outlet);
+    for (size_t i = 0; i < ports->source_count; i++)
+        log_gate_tick(&ports->sources[i].gate);
+}

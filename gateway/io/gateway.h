@@ -1,0 +1,58 @@
+/*
+ * gateway - a relay with its sockets, admin server and configuration
+ *
+ *   draft ─ gateway_open ─ (loop) ─ gateway_close
+ *                             └─ gateway_reload: all or nothing
+ */
+#ifndef IO_GATEWAY_H
+#define IO_GATEWAY_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "io/admin.h"
+#include "io/draft.h"
+#include "io/ports.h"
+#include "relay/relay.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gateway {
+    struct relay *relay;               /* owned */
+    const char *path;                  /* of the configuration; borrowed */
+    const struct installed *installed; /* borrowed */
+    struct config *config;             /* in force */
+    void *context;
+    struct pool *pool;
+    struct ports *ports;
+    struct admin *admin; /* NULL: none configured */
+    uint64_t generation; /* 1 after the start, one more each reload */
+};
+
+/*
+ * Open all sockets and put `draft`, made with `relay`, into force.  Takes both
+ * when it succeeds; `path` and `installed` are what a reload reads again.  NULL
+ * and `error` when an address can't be had.
+ */
+struct gateway *gateway_open(struct relay *relay, struct draft *draft,
+                             const char *path,
+                             const struct installed *installed,
+                             struct error *error);
+
+/* Send what is in hand and close everything, in less than a second. */
+void gateway_close(struct gateway *gateway);
+
+/* Read the configuration again, between two messages.  False: nothing changed,
+ * and `report` says why, a line each; true: it says what is in force. */
+bool gateway_reload(struct gateway *gateway, struct buffer *report);
+
+/* The same with the report in the log. */
+void gateway_reload_logged(struct gateway *gateway);
+
+/* Read what happened to the connections of a source. */
+void gateway_watch(struct gateway *gateway, size_t source);
+
+/* Once a second: look after sockets that have nothing to send. */
+void gateway_service(struct gateway *gateway);
+
+#endif
