@@ -69,13 +69,16 @@ class FromTheStart(unittest.TestCase):
                    name not in set(expected_counters())]
         self.assertEqual(unknown, [], "counters that this test does not know")
 
-    def test_a_gateway_without_a_publisher_is_ready_and_says_not_connected(self):
-        self.assertEqual(self.gateway.get("/healthz")[0], 200)
-        self.assertEqual(self.gateway.get("/readyz")[0], 200)
+    def test_a_gateway_is_ready_when_its_source_is_connected(self):
+        self.assertEqual(self.gateway.get("/healthz"), (200, "ok\n"))
+        code, text = self.gateway.get("/readyz")
+        self.assertEqual(code, 503)
+        self.assertIn('source "store" is not connected', text)
         self.assertFalse(self.gateway.source("store")["connected"])
         publisher = Publisher(self.gateway.config["sources"][0]["connect"])
         self.addCleanup(publisher.close)
-        until(lambda: self.gateway.source("store")["connected"], "the connection to be seen")
+        until(lambda: self.gateway.get("/readyz")[0] == 200, "/readyz to answer 200")
+        self.assertTrue(self.gateway.source("store")["connected"])
 
     def tearDown(self):
         self.gateway.stop()

@@ -85,7 +85,7 @@ class Gateway:
         self.reader = threading.Thread(target=self._read_log, daemon=True)
         self.reader.start()
         self.admin = self.wait_log(r"admin on (http://\S+)").group(1).rstrip("/")
-        until(lambda: self.get("/readyz")[0] == 200, "/readyz to answer 200")
+        until(lambda: self.get("/healthz")[0] == 200, "/healthz to answer 200")
         return self
 
     def _read_log(self):
