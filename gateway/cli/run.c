@@ -1,0 +1,74 @@
+#include "cli/run.h"
+
+#include "base/log.h"
+#include "cli/place.h"
+#include "cli/usage.h"
+#include "io/gateway.h"
+#include "io/loop.h"
+#include "io/signals.h"
+
+#include <stdio.h>
+#include <sys/resource.h>
+
+/* A socket takes a descriptor or two; the usual soft limit of 1024 is for
+ * programs that use select(). */
+static void raise_descriptor_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* Takes `relay` and `draft`. */
+static int run_gateway(struct relay *relay, struct draft *draft,
+                       const char *path, const struct installed *installed)
+{
+    struct error error = {0};
+    struct gateway *gateway = NULL;
+
+    raise_descriptor_limit();
+    if (signals_open(&error))
+        gateway = gateway_open(relay, draft, path, installed, &error);
+    if (gateway == NULL) {
+        log_line(LOG_ERROR, "%s", error.text);
+        draft_free(draft);
+        relay_free(relay);
+        return EXIT_FAILED;
+    }
+    log_line(LOG_INFO, "numbers start at 1: without a state directory a "
+                       "restart of the gateway looks like a restart of the "
+                       "publisher");
+    log_line(LOG_INFO, "running");
+    loop_run(gateway);
+    log_line(LOG_INFO, "stopping");
+    gateway_close(gateway);
+    return EXIT_FINE;
+}
+
+int run_main(int argc, char **argv)
+{
+    const char *path = usage_config(argc, argv);
+    struct place *place;
+    struct relay *relay;
+    struct draft draft;
+    struct buffer mistakes = {0};
+    int code = EXIT_CONFIG;
+
+    if (path == NULL)
+        return EXIT_USAGE;
+    log_line(LOG_INFO, "kvgate " KVGATE_VERSION ", configuration %s", path);
+    place = place_find();
+    relay = relay_new();
+    if (draft_load(&draft, relay, path, place_installed(place), &mistakes)) {
+        code = run_gateway(relay, &draft, path, place_installed(place));
+    } else {
+        fputs(buffer_text(&mistakes), stderr);
+        relay_free(relay);
+    }
+    buffer_free(&mistakes);
+    place_free(place);
+    return code;
+}

@@ -1,0 +1,33 @@
+/*
+ * usage - how the program is called, and what its exit codes mean
+ */
+#ifndef CLI_USAGE_H
+#define CLI_USAGE_H
+
+#include <stdio.h>
+
+enum usage_exit {
+    EXIT_FINE = 0,
+    EXIT_FAILED = 1, /* at the start or later: a busy address, for one */
+    EXIT_USAGE = 2,
+    EXIT_CONFIG = 3, /* the configuration or a script is wrong */
+};
+
+struct usage_command {
+    const char *name;
+    const char *arguments;
+    const char *about;
+    int (*run)(int argc, char **argv); /* argv[0] is the command */
+};
+
+/* Closed by an entry without a name. */
+void usage_print(FILE *file, const struct usage_command *commands);
+
+/* The command that `name` is a misspelling of; NULL: none is near. */
+const char *usage_nearest(const struct usage_command *commands,
+                          const char *name);
+
+/* The one CONFIG that run and check take; NULL after saying what is wrong. */
+const char *usage_config(int argc, char **argv);
+
+#endif
