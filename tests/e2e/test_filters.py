@@ -26,6 +26,11 @@ local words = {
     event:remove "token_ids"
     return event
   end,
+  thousands = function(event)
+    local all = {}
+    for index = 1, 5000 do all[index] = event:copy() end
+    return all
+  end,
   half = function(event)
     event.backend_id = "half done"
     error "on the way"
@@ -87,6 +92,11 @@ class Verdicts(GatewayCase):
         self.put("a", "twice", "b")
         self.left.wait_story([["a", "twice", "twice-copy", "b"], ["end"]])
         self.right.wait_story([["a", "twice", "twice-copy", "b"], ["end"]])
+
+    def test_a_split_into_more_than_a_batch_holds_loses_the_event(self):
+        self.put("a", "thousands", "b")
+        self.left.wait_story([["a"], 1, ["b"], ["end"]])
+        self.right.wait_story([["a"], 1, ["b"], ["end"]])
 
     def test_a_rewrite_replaces_the_fields_that_it_names_and_no_other(self):
         event = self.publisher.stored("rewrite", tenant_id="acme", lora_name="adapter")
@@ -172,6 +182,34 @@ class Chain(GatewayCase):
             subscriber.wait_story([["a", "b"]])
             self.assertEqual([event["backend_id"] for event in subscriber.events()],
                              [backend, backend])
+
+
+class Reach(GatewayCase):
+    """Names narrow what the configuration allows; they never widen it."""
+
+    config = {
+        "sources": [{"name": "left", "gap_guard": False}, {"name": "right", "gap_guard": False}],
+        "filters": [{"script": "name.lua"}],
+        "streams": [{"name": "from-left", "sources": ["left"]},
+                    {"name": "from-right", "sources": ["right"]}],
+    }
+    scripts = {"name.lua": """
+        return function()
+          return function(event)
+            local key = event.object_key or "probe"
+            if key:find "^probe" then return true end
+            if key:find "both" then return { "from-left", "from-right" } end
+            return "from-left"
+          end
+        end
+    """}
+
+    def test_a_name_that_the_source_does_not_reach_is_no_loss_and_no_way_in(self):
+        left, right = self.publishers["left"], self.publishers["right"]
+        right.put("both-1", "name-1", "both-2")
+        self.subscribers["from-right"].wait_story([["both-1", "both-2"]])
+        left.put("both-3", "name-2", "both-4")
+        self.subscribers["from-left"].wait_story([["both-3", "name-2", "both-4"]])
 
 
 class Modules(GatewayCase):
