@@ -56,8 +56,10 @@ static int template_match(lua_State *L)
     size_t size;
     const char *key = luaL_checklstring(L, 2, &size);
 
-    if (!key_template_match(template, (const uint8_t *)key, size, captures))
-        return 0;
+    if (!key_template_match(template, (const uint8_t *)key, size, captures)) {
+        lua_pushnil(L);
+        return 1;
+    }
     lua_newtable(L);
     for (uint32_t i = 0; i < key_template_count(template); i++) {
         if (captures[i].size == 0)

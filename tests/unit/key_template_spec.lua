@@ -1,0 +1,312 @@
+local gateway = require "gateway"
+
+local H64 = "6358e31578a64b75ebe28cdb99d3beae65de82a2087321dc6ec84ae048faaaa6"
+local VLLM = "[{prefix}@]{model}@tp_rank:{tp:int}@pcp{pcp:int}@dcp{dcp:int}"
+  .. "@pp_rank:{pp:int}[@group:{group:int}]@{hash:hex}"
+
+local function match(template, key)
+  return assert(gateway.template(template)):match(key)
+end
+
+describe("a key template", function()
+  -- template, key, captures (false: no match)
+  for _, case in ipairs({
+    { "abc", "abc", {} },
+    { "abc", "abcd", false },
+    { "abc", "xabc", false },
+    { "{a}", "x", { a = "x" } },
+    { "{a}", "", false },
+    { "{a}", "any\0bytes\255", { a = "any\0bytes\255" } },
+    { "{a}@{b}", "x@y", { a = "x", b = "y" } },
+    { "{a}@{b}", "x@y@z", { a = "x@y", b = "z" } },
+    { "{a}@{b}", "@y", false },
+    { "{a}@{b}", "x@", false },
+    { "{a}@{b}", "x@@", { a = "x", b = "@" } },
+    { "{a}@{b}", "@@@", { a = "@", b = "@" } },
+    { "{a}ab{b}", "xabab", { a = "x", b = "ab" } },
+    { "{n:int}", "0", { n = "0" } },
+    { "{n:int}", "007", { n = "007" } },
+    { "{n:int}", "18446744073709551615", { n = "18446744073709551615" } },
+    { "{n:int}", "18446744073709551616", false },
+    { "{n:int}", "000000000000000000001", false },
+    { "{n:int}", "-1", false },
+    { "{n:int}", "+1", false },
+    { "{n:int}", " 1", false },
+    { "{n:int}", "", false },
+    { "{n:int}", "1f", false },
+    { "{n:hex}", "1fF", { n = "1fF" } },
+    { "{n:hex}", "0x1f", false },
+    { "[0x]{n:hex}", "0x1f", { n = "1f" } },
+    { "{n:hex}", "g", false },
+    { "{n:hex}", "", false },
+    { "{n:hex}", H64 .. H64, { n = H64 .. H64 } },
+    { "{h:hex64}", H64, { h = H64 } },
+    { "{h:hex64}", H64:upper(), { h = H64:upper() } },
+    { "{h:hex64}", H64 .. "0", false },
+    { "{h:hex64}", H64:sub(2), false },
+    { "{h:hex64}", H64:sub(2) .. "g", false },
+    { "{a}{h:hex64}", "f" .. H64, { a = "f", h = H64 } },
+    { "{a}{n:int}", "pcp12", { a = "pcp", n = "12" } },
+    { "{a}{n:int}", "12", false },
+    { "x{a:int}0", "x120", { a = "12" } },
+    { "a[b]c", "abc", {} },
+    { "a[b]c", "ac", {} },
+    { "a[b]c", "abbc", false },
+    { "[{p}@]{m}@z", "m@z", { m = "m" } },
+    { "[{p}@]{m}@z", "p@m@z", { p = "p", m = "m" } },
+    { "[{p}@]{m}@z", "p@q@m@z", { p = "p@q", m = "m" } },
+    { "[{p}@]{m}@z", "@m@z", { m = "@m" } },
+    { "{m}[@{t}]", "m", { m = "m" } },
+    { "{m}[@{t}]", "m@t@u", { m = "m@t", t = "u" } },
+    { "{m}[@a:{a:int}][@b:{b:int}]", "m@a:1", { m = "m", a = "1" } },
+    { "{m}[@a:{a:int}][@b:{b:int}]", "m@b:1", { m = "m", b = "1" } },
+    { "{m}[@a:{a:int}][@b:{b:int}]", "m@b:1@a:1", { m = "m@b:1", a = "1" } },
+    { "\\{{a}\\}\\[\\]\\\\", "{x}[]\\", { a = "x" } },
+    { "a:b", "a:b", {} },
+    { "é{a}", "éü", { a = "ü" } },
+    { VLLM, "deployment-a@model-a@tp_rank:2@pcp1@dcp0@pp_rank:3@group:4@"
+        .. "0123456789abcdef000000000000002a",
+      { prefix = "deployment-a", model = "model-a", tp = "2", pcp = "1", dcp = "0", pp = "3",
+        group = "4", hash = "0123456789abcdef000000000000002a" } },
+    { VLLM, "model-b@tp_rank:0@pcp0@dcp0@pp_rank:0@000000000000002b",
+      { model = "model-b", tp = "0", pcp = "0", dcp = "0", pp = "0", hash = "000000000000002b" } },
+    { VLLM, "a@b@c@tp_rank:1@tp_rank:0@pcp0@dcp0@pp_rank:0@" .. H64,
+      { prefix = "a@b@c", model = "tp_rank:1", tp = "0", pcp = "0", dcp = "0", pp = "0",
+        hash = H64 } },
+    { VLLM, "m@tp_rank:x@pcp0@dcp0@pp_rank:0@" .. H64, false },
+    { VLLM, "m@tp_rank:0@pcp0@dcp0@pp_rank:0@group:@" .. H64, false },
+    { VLLM, "@tp_rank:0@pcp0@dcp0@pp_rank:0@" .. H64, false },
+    { VLLM, "", false },
+  }) do
+    local text = ("%q %s %q"):format(case[1], case[3] and "matches" or "does not match", case[2])
+    it(text:sub(1, 150), function()
+      assert.same(case[3] or nil, match(case[1], case[2]))
+    end)
+  end
+
+  it("numbers its captures in the order of the text", function()
+    assert.same({ "prefix", "model", "tp", "pcp", "dcp", "pp", "group", "hash" },
+      gateway.template(VLLM):names())
+  end)
+
+  it("takes 16 captures and 6 groups", function()
+    local text, key = "", ""
+    for i = 1, 16 do
+      text = text .. (i <= 6 and "[x{n%d:int}]" or "x{n%d:int}"):format(i)
+      key = key .. "x" .. i
+    end
+    assert.equal("16", match(text, key).n16)
+    assert.equal("7", match(text, key:sub(13)).n7)
+  end)
+end)
+
+describe("a template is refused that", function()
+  for _, case in ipairs({
+    { "is empty", "", 1, "1 to 1024 bytes" },
+    { "is too long", ("x"):rep(1025), 1, "1 to 1024 bytes" },
+    { "never closes a capture", "ab{c", 3, "{ is never closed" },
+    { "closes no capture", "ab}", 3, "} closes nothing" },
+    { "never closes a group", "ab[c", 3, "[ is never closed" },
+    { "closes no group", "ab]c", 3, "] closes nothing" },
+    { "nests groups", "a[b[c]]", 4, "inside a [group]" },
+    { "has an empty group", "a[]b", 2, "empty" },
+    { "is wholly optional", "[a][b]", 1, "everything is optional" },
+    { "has a capture without a name", "a{}", 3, "name" },
+    { "has a name with a space", "a{b c}", 3, "name" },
+    { "has a name that starts with a digit", "a{1b}", 3, "name" },
+    { "has a name that is too long", "a{" .. ("n"):rep(32) .. "}", 3, "name" },
+    { "repeats a name", "{a}@{a}", 6, "of that name" },
+    { "repeats a name in a group", "{a}[@{a}]", 7, "of that name" },
+    { "has an unknown kind", "{a:float}", 4, "int, hex or hex64" },
+    { "has an empty kind", "{a:}", 4, "int, hex or hex64" },
+    { "has a group inside a capture", "{a[b]}", 2, "name" },
+    { "ends in an escape", "a\\", 2, "stands before" },
+    { "escapes a letter", "a\\n", 2, "stands before" },
+    { "has two texts side by side", "{a}{b}", 4, "nothing tells" },
+    { "has two texts side by side when a group is missing", "{a}[@]{b}", 7, "nothing tells" },
+    { "has a text behind a number", "{a:int}{b}", 8, "nothing tells" },
+    { "has two numbers side by side", "{a:int}{b:hex}", 8, "nothing tells" },
+    { "has a number behind a digest", "{a:hex64}{b:int}", 10, "nothing tells" },
+    { "has a number behind a digit", "a0{b:int}", 3, "nothing tells" },
+    { "has hex behind a hex digit", "a{b:hex}", 2, "nothing tells" },
+    { "has a number behind a digit when a group is missing", "a0[x]{b:int}", 6, "nothing tells" },
+  }) do
+    it(case[1], function()
+      local template, why = gateway.template(case[2])
+      assert.is_nil(template)
+      assert.equal(("column %d: "):format(case[3]), why:match("^column %d+: "))
+      assert.truthy(why:find(case[4], 1, true), why)
+    end)
+  end
+
+  it("has more than 16 captures or 6 groups", function()
+    local function refusal(part, count)
+      local text = {}
+      for i = 1, count do
+        text[i] = part:format(i)
+      end
+      return select(2, gateway.template("x" .. table.concat(text)))
+    end
+    assert.truthy(refusal("@{n%d}", 17):find("16 are the most", 1, true))
+    assert.truthy(refusal("[@%d]", 7):find("6 are the most", 1, true))
+    assert.truthy(refusal("[@{n%d}]", 7):find("6 are the most", 1, true))
+    assert.is_nil(refusal("@{n%d}", 16))
+    assert.is_nil(refusal("[@%d]", 6))
+  end)
+end)
+
+-- The definition in key_template.h, word by word, without any shortcut.
+local function by_definition(parts, key)
+  local groups = 0
+  for _, part in ipairs(parts) do
+    groups = math.max(groups, part.group or 0)
+  end
+
+  local function rest_matches(chosen, index, at, captures)
+    if index == 0 then
+      return at == 0
+    end
+    local part = chosen[index]
+    if part.kind == "literal" then
+      local start = at - #part.text
+      return start >= 0 and key:sub(start + 1, at) == part.text
+        and rest_matches(chosen, index - 1, start, captures)
+    elseif part.kind == "text" then
+      for start = at - 1, 0, -1 do
+        captures[part.name] = key:sub(start + 1, at)
+        if rest_matches(chosen, index - 1, start, captures) then
+          return true
+        end
+      end
+      return false
+    end
+    local digit, start = part.kind == "int" and "%d" or "%x", at
+    while start > 0 and key:sub(start, start):find(digit) do
+      start = start - 1
+    end
+    captures[part.name] = key:sub(start + 1, at)
+    return start < at and at - start <= 19 and rest_matches(chosen, index - 1, start, captures)
+  end
+
+  for choice = 2 ^ groups - 1, 0, -1 do
+    local chosen, captures = {}, {}
+    for _, part in ipairs(parts) do
+      if not part.group or math.floor(choice / 2 ^ (part.group - 1)) % 2 == 1 then
+        chosen[#chosen + 1] = part
+      end
+    end
+    if rest_matches(chosen, #chosen, #key, captures) then
+      local kept = {}
+      for _, part in ipairs(chosen) do
+        if part.name then
+          kept[part.name] = captures[part.name]
+        end
+      end
+      return kept
+    end
+  end
+end
+
+describe("matching", function()
+  local function pick(list)
+    return list[math.random(#list)]
+  end
+
+  local literals = { "@", "a", "1", "b@", "_" }
+
+  local function random_template()
+    local parts, texts, group = {}, {}, 0
+    for i = 1, math.random(2, 7) do
+      local kind = pick({ "literal", "literal", "text", "int", "hex" })
+      local part = { kind = kind }
+      if kind == "literal" then
+        part.text = pick(literals)
+      else
+        part.name = "n" .. i
+      end
+      local text = part.text or "{" .. part.name .. (kind == "text" and "" or ":" .. kind) .. "}"
+      if group < 4 and math.random(3) == 1 then
+        group = group + 1
+        part.group = group
+        text = "[" .. text .. "]"
+      end
+      parts[i], texts[i] = part, text
+    end
+    return parts, table.concat(texts)
+  end
+
+  local function random_key(parts)
+    local key = {}
+    for _, part in ipairs(parts) do
+      if math.random(8) == 1 then
+        key[#key + 1] = pick(literals)
+      elseif not part.group or math.random(2) == 1 then
+        key[#key + 1] = part.text
+          or part.kind == "text" and pick({ "x", "a@", "1", "@1a", "b@b@" })
+          or pick({ "1", "11", "01" })
+      end
+    end
+    return table.concat(key)
+  end
+
+  it("agrees with its definition on random templates and keys", function()
+    math.randomseed(7)
+    local matched, missed = 0, 0
+    while matched < 3000 or missed < 3000 do
+      local parts, text = random_template()
+      local template = gateway.template(text)
+      for _ = 1, template and 4 or 0 do
+        local key = random_key(parts)
+        local expected = by_definition(parts, key)
+        assert.same(expected, template:match(key), text .. " on " .. key)
+        matched = matched + (expected and 1 or 0)
+        missed = missed + (expected and 0 or 1)
+      end
+    end
+  end)
+
+  -- A backtracking matcher would need longer than the age of the universe.
+  for _, case in ipairs({
+    { "texts that could share a delimiter", "{a}@{b}@{c}@{d}@{e}!", "@" },
+    { "texts behind digits", "{a:int}1{b}1{c}!", "1" },
+    { "groups that all fit", "x[{a}@][{b}@][{c}@][{d}@][{e}@]{f}@", "@" },
+    { "digits up to a literal digit", "{a:int}x{b:int}1{c}!", "1" },
+    { "a digest before a text", "[{p}_]{h:hex64}[_{s}]", "a_" },
+    { "a literal that nearly fits", "a" .. ("b"):rep(200) .. "{x}", "b" },
+  }) do
+    it("takes linear time on a key of 1 MiB: " .. case[1], function()
+      local template = assert(gateway.template(case[2]))
+      local key = case[3]:rep(2 ^ 20 / #case[3])
+      local started = os.clock()
+      assert.is_nil(template:match(key))
+      assert.is_true(os.clock() - started < 5)
+    end)
+  end
+
+  it("gives up on keys above 1 MiB", function()
+    assert.equal(2 ^ 20, #match("{a}", ("x"):rep(2 ^ 20)).a)
+    assert.is_nil(match("{a}", ("x"):rep(2 ^ 20 + 1)))
+  end)
+end)
+
+describe("digits", function()
+  for _, case in ipairs({
+    { H64, "6ec84ae048faaaa6", "6358e31578a64b75" },
+    { "0123456789abcdef000000000000002a", "000000000000002a", "0123456789abcdef" },
+    { "FFFFFFFFFFFFFFFF", "ffffffffffffffff", "ffffffffffffffff" },
+    { "8000000000000001f", "000000000000001f", "8000000000000001" },
+    { "2a", "000000000000002a", "000000000000002a" },
+    { "0", "0000000000000000", "0000000000000000" },
+  }) do
+    it("of " .. case[1] .. " have their low and high 64 bits", function()
+      assert.equal(case[2], gateway.key_low64(case[1]))
+      assert.equal(case[3], gateway.key_high64(case[1]))
+    end)
+  end
+
+  it("of a decimal are exact to 2^64 - 1", function()
+    assert.equal("ffffffffffffffff", gateway.key_decimal("18446744073709551615"))
+    assert.equal("0020000000000001", gateway.key_decimal("9007199254740993"))
+    assert.equal("0000000000000007", gateway.key_decimal("007"))
+  end)
+end)
