@@ -1,0 +1,16 @@
+/*
+ * proxy_peer - libzmq's own proxy between the same two sockets
+ *
+ *   proxy_peer SOURCE STREAM
+ */
+#include "check.h"
+#include "middle.h"
+
+int main(int count, char **arguments)
+{
+    void *context = middle_context();
+
+    check(count == 3, "two endpoints");
+    return zmq_proxy(middle_source(context, ZMQ_XSUB, arguments[1]),
+                     middle_stream(context, ZMQ_XPUB, arguments[2]), NULL);
+}
