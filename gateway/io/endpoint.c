@@ -11,6 +11,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+enum { IPC_PATH_MAX = sizeof((struct sockaddr_un *)0)->sun_path - 1 };
+
 static const char *after_scheme(const char *endpoint, const char *scheme)
 {
     size_t size = strlen(scheme);
@@ -73,18 +75,26 @@ static bool somebody_listens(const char *path)
     return answered;
 }
 
-bool endpoint_is_free(const char *endpoint, struct error *error)
+/* The path of an ipc endpoint that names a file.  "@name" lies in no directory,
+ * "*" is a path that libzmq makes up and removes. */
+static const char *ipc_path(const char *endpoint)
 {
     const char *path = after_scheme(endpoint, "ipc://");
-    const struct sockaddr_un *address = NULL;
+
+    if (path == NULL || *path == '@' || strcmp(path, "*") == 0)
+        return NULL;
+    return path;
+}
+
+bool endpoint_is_free(const char *endpoint, struct error *error)
+{
+    const char *path = ipc_path(endpoint);
     struct stat status;
 
-    /* "@name" lies in no directory, "*" is a path that libzmq makes up. */
-    if (path == NULL || *path == '@' || strcmp(path, "*") == 0)
+    if (path == NULL)
         return true;
-    if (strlen(path) >= sizeof address->sun_path) {
-        error_set(error, "the path is longer than %zu bytes",
-                  sizeof address->sun_path - 1);
+    if (strlen(path) > IPC_PATH_MAX) {
+        error_set(error, "the path is longer than %d bytes", IPC_PATH_MAX);
         return false;
     }
     if (lstat(path, &status) != 0)
@@ -98,4 +108,20 @@ bool endpoint_is_free(const char *endpoint, struct error *error)
         return false;
     }
     return true;
+}
+
+uint64_t endpoint_file(const char *endpoint)
+{
+    const char *path = ipc_path(endpoint);
+    struct stat status;
+
+    if (path == NULL || lstat(path, &status) != 0)
+        return 0;
+    return status.st_ino;
+}
+
+void endpoint_remove(const char *endpoint, uint64_t file)
+{
+    if (file != 0 && endpoint_file(endpoint) == file)
+        unlink(ipc_path(endpoint));
 }

@@ -7,6 +7,7 @@
 #include "base/error.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /*
  * Whether the address needs IPv6 sockets.  With them libzmq asks for IPv6
@@ -22,5 +23,13 @@ bool endpoint_is_ipv6(const char *endpoint);
  * not for a file.
  */
 bool endpoint_is_free(const char *endpoint, struct error *error);
+
+/*
+ * The socket file of an ipc path that was just bound, 0 when it has none; and
+ * its removal, which libzmq leaves to us.  A file that somebody else has put
+ * in its place stays.
+ */
+uint64_t endpoint_file(const char *endpoint);
+void endpoint_remove(const char *endpoint, uint64_t file);
 
 #endif

@@ -204,7 +204,8 @@ static void check_admin(const struct config *now, const struct config *next,
                          "restart\n");
 }
 
-bool gateway_reload(struct gateway *gateway, struct buffer *report)
+/* False, and nothing changed. */
+static bool try_reload(struct gateway *gateway, struct buffer *report)
 {
     struct draft draft;
     struct error error = {0};
@@ -222,25 +223,33 @@ bool gateway_reload(struct gateway *gateway, struct buffer *report)
     }
     check_admin(gateway->config, draft.config, report);
     put_into_force(gateway, &draft, ports);
-    buffer_print(report, "generation %" PRIu64 " is in force\n",
-                 gateway->generation);
     return true;
 }
 
-void gateway_reload_logged(struct gateway *gateway)
+static void log_report(enum log_level level, const char *report)
 {
-    struct buffer report = {0};
-    bool done = gateway_reload(gateway, &report);
-    char *rest = NULL;
-    char *text = memory_text(buffer_text(&report), report.size);
+    while (*report != '\0') {
+        int size = (int)strcspn(report, "\n");
 
-    for (char *line = strtok_r(text, "\n", &rest); line != NULL;
-         line = strtok_r(NULL, "\n", &rest))
-        log_line(done ? LOG_INFO : LOG_ERROR, "reload: %s", line);
-    if (!done)
-        log_line(LOG_ERROR, "reload: nothing changed");
-    free(text);
-    buffer_free(&report);
+        log_line(level, "reload: %.*s", size, report);
+        report += size;
+        report += strspn(report, "\n");
+    }
+}
+
+bool gateway_reload(struct gateway *gateway, struct buffer *report)
+{
+    bool done = try_reload(gateway, report);
+
+    if (done)
+        buffer_print(report, "generation %" PRIu64 " is in force\n",
+                     gateway->generation);
+    else
+        buffer_print(report,
+                     "nothing changed, generation %" PRIu64 " stays in force\n",
+                     gateway->generation);
+    log_report(done ? LOG_INFO : LOG_ERROR, buffer_text(report));
+    return done;
 }
 
 /* ---- connections ---- */

@@ -42,12 +42,9 @@ struct gateway *gateway_open(struct relay *relay, struct draft *draft,
 /* Send what is in hand and close everything, in less than a second. */
 void gateway_close(struct gateway *gateway);
 
-/* Read the configuration again, between two messages.  False: nothing changed,
- * and `report` says why, a line each; true: it says what is in force. */
+/* Read the configuration again, between two messages.  `report` and the log say
+ * what came of it, a line each.  False: nothing changed. */
 bool gateway_reload(struct gateway *gateway, struct buffer *report);
-
-/* The same with the report in the log. */
-void gateway_reload_logged(struct gateway *gateway);
 
 /* Read what happened to the connections of a source. */
 void gateway_watch(struct gateway *gateway, size_t source);

@@ -1,6 +1,7 @@
 #include "io/inlet.h"
 
 #include "base/memory.h"
+#include "io/endpoint.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@ struct inlet {
     void *socket;
     struct monitor *monitor; /* NULL: not watched */
     char *endpoint;
+    uint64_t file; /* of a bound ipc path */
     char *topic;
     int hwm;
     int descriptor;
@@ -56,6 +58,8 @@ struct inlet *inlet_open(void *context, const struct socket_options *options,
         return NULL;
     }
     inlet->endpoint = socket_endpoint(inlet->socket);
+    if (options->bind)
+        inlet->file = endpoint_file(options->endpoint);
     inlet->descriptor = socket_descriptor(inlet->socket);
     return inlet;
 }
@@ -66,6 +70,8 @@ void inlet_close(struct inlet *inlet)
         return;
     inlet_release(inlet);
     monitor_free(inlet->monitor);
+    if (inlet->endpoint != NULL)
+        endpoint_remove(inlet->endpoint, inlet->file);
     socket_close(inlet->socket);
     free(inlet->endpoint);
     free(inlet->topic);

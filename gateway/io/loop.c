@@ -67,6 +67,7 @@ static void make_polls(struct loop *loop)
         *monitor_poll(loop, i) =
             wait_for(monitor_descriptor(inlet_monitor(inlet)));
         *inlet_poll(loop, i) = wait_for(inlet_descriptor(inlet));
+        gateway_watch(loop->gateway, i); /* or its descriptor stays silent */
     }
     loop->generation = gateway->generation;
 }
@@ -125,11 +126,13 @@ static bool take_messages(struct loop *loop)
 static void serve_signals(struct loop *loop)
 {
     struct signals_asked asked = signals_take();
+    struct buffer report = {0};
 
     if (asked.stop)
         loop->stopping = true;
     else if (asked.reload)
-        gateway_reload_logged(loop->gateway);
+        gateway_reload(loop->gateway, &report);
+    buffer_free(&report);
 }
 
 static void serve_polls(struct loop *loop)

@@ -1,6 +1,7 @@
 #include "io/outlet.h"
 
 #include "base/memory.h"
+#include "io/endpoint.h"
 #include "relay/sequence.h"
 
 #include <errno.h>
@@ -18,6 +19,7 @@ struct outlet {
     void *socket;
     struct pool *pool;
     char *endpoint;
+    uint64_t file; /* of a bound ipc path */
     int hwm;
 };
 
@@ -36,6 +38,8 @@ struct outlet *outlet_open(void *context, struct pool *pool,
         return NULL;
     }
     outlet->endpoint = socket_endpoint(outlet->socket);
+    if (options->bind)
+        outlet->file = endpoint_file(options->endpoint);
     return outlet;
 }
 
@@ -43,6 +47,8 @@ void outlet_close(struct outlet *outlet)
 {
     if (outlet == NULL)
         return;
+    if (outlet->endpoint != NULL)
+        endpoint_remove(outlet->endpoint, outlet->file);
     socket_close(outlet->socket);
     free(outlet->endpoint);
     free(outlet);
