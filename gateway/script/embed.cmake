@@ -15,7 +15,7 @@ foreach(file IN LISTS FILES)
     string(REGEX REPLACE "/\\* cdef ends \\*/.*$" "" text "${text}")
     string(HEX "${text}" hex)
   endif()
-  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${hex}")
   string(APPEND bodies "static const char file${number}[] = {${bytes}0};\n")
   string(APPEND table
          "    {\"${name}\", file${number}, sizeof file${number} - 1},\n")

@@ -1,0 +1,243 @@
+#include "cli/sim.h"
+
+#include "base/log.h"
+#include "cli/sim_options.h"
+#include "cli/sim_pace.h"
+#include "cli/sim_payload.h"
+#include "cli/sim_socket.h"
+#include "cli/sim_world.h"
+#include "cli/usage.h"
+#include "io/signals.h"
+#include "relay/sequence.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+enum {
+    LINGER_MS = 2000,      /* when it ends by itself */
+    LINGER_STOPPED_MS = 0, /* when it was told to, as the master */
+};
+
+/* The ways in which a message can be broken, taken in turns. */
+enum breakage {
+    BREAK_NOTHING = 0,
+    BREAK_FRAMES,   /* two of them */
+    BREAK_SEQUENCE, /* of seven bytes */
+    BREAK_PAYLOAD,  /* cut in the middle */
+    BREAK_EVENT,    /* one that is no map */
+    BREAKAGES
+};
+
+/* What the last line tells. */
+struct tally {
+    uint64_t messages; /* sent, broken ones too */
+    uint64_t events;   /* in them, as far as they can be read */
+    uint64_t drops, dropped_events;
+    uint64_t restarts;
+    uint64_t broken[BREAKAGES];
+};
+
+struct sim {
+    struct sim_options options;
+    struct sim_world *world;
+    struct sim_payload payload;
+    struct sim_socket socket;
+    struct seq_stamper stamper;
+    struct tally tally;
+    struct sim_pace pace;
+    uint64_t turns;  /* messages made, lost ones too */
+    uint64_t made;   /* events made */
+    uint64_t breaks; /* messages broken */
+};
+
+/* ---- one message ---- */
+
+static uint64_t clock_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static size_t next_size(const struct sim *sim)
+{
+    uint64_t size = sim->options.batch;
+
+    if (sim->options.count > 0 && sim->options.count - sim->made < size)
+        size = sim->options.count - sim->made;
+    return (size_t)size;
+}
+
+static bool is_turn(uint64_t every, uint64_t turn)
+{
+    return every > 0 && turn % every == 0;
+}
+
+static enum breakage next_breakage(struct sim *sim)
+{
+    if (!is_turn(sim->options.malformed, sim->turns))
+        return BREAK_NOTHING;
+    return (enum breakage)(BREAK_FRAMES + sim->breaks++ % (BREAKAGES - 1));
+}
+
+static void make_payload(struct sim *sim, size_t size, enum breakage breakage)
+{
+    size_t odd = breakage == BREAK_EVENT ? size / 2 : size;
+
+    sim_payload_begin(
+        &sim->payload,
+        sim->options.fixed_time ? sim->options.timestamp : clock_ms(), size);
+    for (size_t i = 0; i < size; i++) {
+        struct sim_event event = sim_world_next(sim->world);
+        uint64_t event_id = seq_take_id(&sim->stamper);
+
+        if (i == odd)
+            sim_payload_no_event(&sim->payload);
+        else
+            sim_payload_event(&sim->payload, &event, event_id);
+    }
+    sim_payload_end(&sim->payload);
+}
+
+static void send_message(struct sim *sim, enum breakage breakage)
+{
+    uint8_t sequence[8];
+    struct sim_frame frames[] = {
+        {"", 0},
+        {sequence, sizeof sequence},
+        {sim->payload.bytes.data, sim->payload.bytes.size},
+    };
+
+    seq_write(seq_take(&sim->stamper), sequence);
+    if (breakage == BREAK_SEQUENCE)
+        frames[1] = (struct sim_frame){sequence + 1, sizeof sequence - 1};
+    if (breakage == BREAK_PAYLOAD)
+        frames[2].size /= 2;
+    sim_socket_send(&sim->socket, frames, breakage == BREAK_FRAMES ? 2 : 3);
+}
+
+static void count_message(struct tally *tally, size_t size,
+                          enum breakage breakage)
+{
+    tally->messages++;
+    tally->broken[breakage]++;
+    if (breakage == BREAK_NOTHING)
+        tally->events += size;
+    else if (breakage == BREAK_EVENT)
+        tally->events += size - 1;
+}
+
+/* A full queue: each lost event leaves out a number and takes no event_id. */
+static void drop_message(struct sim *sim, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        sim_world_next(sim->world);
+    seq_reserve(&sim->stamper, size);
+    sim->tally.drops++;
+    sim->tally.dropped_events += size;
+}
+
+static void restart(struct sim *sim)
+{
+    seq_stamper_init(&sim->stamper);
+    sim_world_forget(sim->world);
+    sim->tally.restarts++;
+}
+
+static void take_turn(struct sim *sim)
+{
+    size_t size = next_size(sim);
+    enum breakage breakage;
+
+    sim->turns++;
+    if (is_turn(sim->options.drop_every, sim->turns)) {
+        drop_message(sim, size);
+    } else {
+        breakage = next_breakage(sim);
+        make_payload(sim, size, breakage);
+        send_message(sim, breakage);
+        count_message(&sim->tally, size, breakage);
+    }
+    sim->made += size;
+    if (sim->turns == sim->options.restart_at)
+        restart(sim);
+}
+
+/* ---- all of them ---- */
+
+static bool has_more(const struct sim *sim)
+{
+    return sim->options.count == 0 || sim->made < sim->options.count;
+}
+
+/* False when it was told to stop. */
+static bool publish(struct sim *sim)
+{
+    int stop = signals_descriptor();
+
+    if (!sim_socket_wait(&sim->socket, sim->options.subscribers, stop))
+        return false;
+    sim_pace_start(&sim->pace, sim->options.rate);
+    while (has_more(sim)) {
+        if (!sim_pace_wait(&sim->pace, sim->made, stop))
+            return false;
+        take_turn(sim);
+    }
+    return true;
+}
+
+static void tell(const struct tally *tally)
+{
+    const uint64_t *broken = tally->broken;
+
+    log_line(LOG_INFO,
+             "sim: %" PRIu64 " messages, %" PRIu64 " events; faults: %" PRIu64
+             " drops of %" PRIu64 " events, %" PRIu64 " restarts, %" PRIu64
+             " of two frames, %" PRIu64 " short sequences, %" PRIu64
+             " cut payloads, %" PRIu64 " events no map",
+             tally->messages, tally->events, tally->drops,
+             tally->dropped_events, tally->restarts, broken[BREAK_FRAMES],
+             broken[BREAK_SEQUENCE], broken[BREAK_PAYLOAD],
+             broken[BREAK_EVENT]);
+}
+
+static void run(struct sim *sim)
+{
+    bool whole;
+
+    log_line(LOG_INFO, "sim: publishing on %s", sim->socket.endpoint);
+    sim->world = sim_world_new(&sim->options);
+    sim_payload_init(&sim->payload, &sim->options);
+    seq_stamper_init(&sim->stamper);
+    whole = publish(sim);
+    sim_socket_close(&sim->socket, whole ? LINGER_MS : LINGER_STOPPED_MS);
+    sim_payload_deinit(&sim->payload);
+    sim_world_free(sim->world);
+    tell(&sim->tally);
+}
+
+int sim_main(int argc, char **argv)
+{
+    struct sim sim = {0};
+    struct error error = {0};
+
+    if (!sim_options_read(&sim.options, argc, argv, &error)) {
+        fprintf(stderr, "kvgate sim: %s\nkvgate sim --help lists them.\n",
+                error.text);
+        return EXIT_USAGE;
+    }
+    if (sim.options.help) {
+        sim_options_help();
+        return EXIT_FINE;
+    }
+    if (!signals_open(&error) ||
+        !sim_socket_open(&sim.socket, &sim.options, &error)) {
+        log_line(LOG_ERROR, "%s", error.text);
+        sim_socket_close(&sim.socket, LINGER_STOPPED_MS);
+        return EXIT_FAILED;
+    }
+    run(&sim);
+    return EXIT_FINE;
+}
