@@ -68,11 +68,6 @@ class Process:
         self.child.stdout.close()
 
 
-class Bare:
-    """No middle process at all."""
-    name, streams, step = "bare PUB to SUB", 1, 1
-
-
 class Run:
     """A run of one middle process, closed whatever happens."""
 
@@ -86,31 +81,37 @@ class Run:
 
     def publish(self, ledger, endpoint):
         load = self.load
-        return self.start(self.programs / "bench_publisher", ledger, endpoint, load.events,
+        return self.start(self.programs["bench_publisher"], ledger, endpoint, load.events,
                           load.rate, load.seconds)
+
+    def subscribe(self, ledger):
+        subscriber = self.start(self.programs["bench_subscriber"], ledger, self.middle.streams,
+                                self.middle.step, int(self.load.timed))
+        return subscriber, [subscriber.line() for _ in range(self.middle.streams)]
 
     def measure(self, directory):
         ledger = directory / "ledger"
-        count = self.middle.streams
-        subscriber = self.start(self.programs / "bench_subscriber", ledger, count,
-                                self.middle.step, int(self.load.timed))
-        sinks = [subscriber.line() for _ in range(count)]
-        if self.middle is Bare:
+        subscriber, sinks = self.subscribe(ledger)
+        if self.middle.command is None:
             publisher = self.publish(ledger, ">" + sinks[0])
             publisher.line()
-            middle = subscriber
-        else:
-            publisher = self.publish(ledger, "tcp://127.0.0.1:*")
-            command = self.middle.command(self.programs, directory, publisher.line(), sinks)
-            with open(directory / "log", "w", encoding="utf-8") as log:
-                middle = self.start(*command, log=log)
+            return self.figures(*self.watch(publisher, subscriber, subscriber))
+        publisher = self.publish(ledger, "tcp://127.0.0.1:*")
+        command = self.middle.command(self.programs, directory, publisher.line(), sinks)
+        with open(directory / "log", "w", encoding="utf-8") as log:
+            middle = self.start(*command, log=log)
+        return self.figures(*self.watch(publisher, middle, subscriber))
+
+    @staticmethod
+    def watch(publisher, middle, subscriber):
+        """From the start to the end of what is measured."""
         publisher.line()
         before = middle.cpu()
         publisher.go()
         told = json.loads(subscriber.line())
-        if middle is subscriber:
-            return self.figures(told, 0, 0)
-        return self.figures(told, middle.cpu() - before, middle.peak())
+        if middle is subscriber: # it has ended, and nobody asks what it took
+            return told, 0, 0
+        return told, middle.cpu() - before, middle.peak()
 
     def figures(self, told, cpu, memory):
         events = max(told["events"], 1)

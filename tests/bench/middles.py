@@ -1,0 +1,88 @@
+"""What can stand between publisher and subscriber: the gateway and its peers.
+
+Each has a `name`, the number of `streams` it feeds, the `step` by which numbers grow on one
+of them, and the `command` that starts it.
+"""
+
+import json
+
+from programs import HERE
+
+FILTERS = HERE / "filters"
+
+# What is asked of an event, as a chain of filters; one that routes must know to how many.
+WORK = {"pass": [], "route": ["route.lua"], "keys": ["keys_route.lua"]}
+
+
+def configuration(scripts, source, sinks):
+    """kvgate's, as JSON, which is YAML too."""
+    streams = [{"name": f"s{number}", "connect": sink} for number, sink in enumerate(sinks)]
+    filters = [{"script": str(FILTERS / script), "options": {"streams": len(sinks)}}
+               for script in scripts]
+    return json.dumps({"sources": [{"name": "store", "connect": source, "format": "mooncake"}],
+                       "filters": filters, "streams": streams}, indent=1)
+
+
+class Kvgate:
+    step = 1
+
+    def __init__(self, work, streams=1):
+        self.name = f"kvgate, {work} to {streams}"
+        self.streams, self.scripts = streams, WORK[work]
+
+    def command(self, programs, directory, source, sinks):
+        path = directory / "kvgate.yaml"
+        path.write_text(configuration(self.scripts, source, sinks), encoding="utf-8")
+        return [programs["kvgate"], "run", path]
+
+
+class Chain(Kvgate):
+    """The gateway with many filters that each read one field."""
+
+    def __init__(self, length):
+        super().__init__("pass")
+        self.name = f"kvgate, {length} filter" + "s" * (length > 1)
+        self.scripts = ["look.lua"] * length
+
+
+class Hand:
+    def __init__(self, streams=1):
+        self.name = f"hand loop to {streams}"
+        self.streams = self.step = streams
+
+    def command(self, programs, _, source, sinks):
+        return [programs["hand_loop"], source, *sinks]
+
+
+class Proxy:
+    name, streams, step = "zmq_proxy", 1, 1
+
+    def command(self, programs, _, source, sinks):
+        return [programs["proxy_peer"], source, *sinks]
+
+
+class Eager:
+    step = 1
+
+    def __init__(self, streams):
+        self.name = f"eager tables, route to {streams}"
+        self.streams = streams
+
+    def command(self, programs, _, source, sinks):
+        return [programs["eager_loop"], FILTERS / "route.lua", source, *sinks]
+
+
+class Python:
+    step = 1
+
+    def __init__(self, work, streams):
+        self.name = f"Python, {work} to {streams}"
+        self.work, self.streams = work, streams
+
+    def command(self, programs, _, source, sinks):
+        return [programs["python_peer.py"], self.work, source, *sinks]
+
+
+class Bare:
+    """No process at all: publisher to subscriber."""
+    name, streams, step, command = "bare PUB to SUB", 1, 1, None
