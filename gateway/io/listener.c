@@ -23,8 +23,7 @@ static struct addrinfo *resolve(const char *host, uint16_t port,
     int failed;
 
     snprintf(service, sizeof service, "%" PRIu16, port);
-    failed = getaddrinfo(strcmp(host, "*") == 0 ? NULL : host, service, &hints,
-                         &found);
+    failed = getaddrinfo(host, service, &hints, &found);
     if (failed == 0)
         return found;
     error_set(error, "cannot listen on %s:%" PRIu16 ": %s", host, port,
@@ -52,23 +51,36 @@ static int listen_on(const struct addrinfo *address)
     return -1;
 }
 
-int listener_open(const char *host, uint16_t port, struct error *error)
+static int listen_on_host(const char *host, uint16_t port, struct error *error)
 {
     struct addrinfo *found = resolve(host, port, error);
     int descriptor = -1;
     const char *cause;
 
+    if (found == NULL)
+        return -1;
     for (struct addrinfo *at = found; at != NULL && descriptor < 0;
          at = at->ai_next)
         descriptor = listen_on(at);
-    if (found != NULL && descriptor < 0) {
+    if (descriptor < 0) {
         cause = strerror(errno);
         error_set(error, "cannot listen on %s:%" PRIu16 ": %c%s", host, port,
                   tolower((unsigned char)cause[0]), cause + 1);
     }
-    if (found != NULL)
-        freeaddrinfo(found);
+    freeaddrinfo(found);
     return descriptor;
+}
+
+int listener_open(const char *host, uint16_t port, struct error *error)
+{
+    struct error no_ipv6 = {0};
+    int descriptor;
+
+    if (strcmp(host, "*") != 0)
+        return listen_on_host(host, port, error);
+    /* "::" serves IPv4 as well, where there is IPv6 at all. */
+    descriptor = listen_on_host("::", port, &no_ipv6);
+    return descriptor < 0 ? listen_on_host("0.0.0.0", port, error) : descriptor;
 }
 
 void listener_address(int descriptor, char *text, size_t room)

@@ -5,7 +5,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <zmq.h>
 
@@ -26,14 +25,27 @@ static const uint64_t affinity_of[] = {[SOCKET_SUB] = 1, [SOCKET_PUB] = 2};
 
 static const int type_of[] = {[SOCKET_SUB] = ZMQ_SUB, [SOCKET_PUB] = ZMQ_PUB};
 
+/* What libzmq's words for an address leave open. */
+static const char *text_of(int number)
+{
+    switch (number) {
+    case EINVAL:
+        return "that is no address; expected tcp://HOST:PORT or ipc://PATH";
+    case EPROTONOSUPPORT:
+        return "unknown kind of address; expected tcp:// or ipc://";
+    case ENODEV:
+        return "this machine has no such address or interface";
+    default:
+        return zmq_strerror(number);
+    }
+}
+
 /* The cause in the middle of a sentence. */
 static void set_cause(struct error *error, int number)
 {
-    char cause[256];
+    const char *text = text_of(number);
 
-    snprintf(cause, sizeof cause, "%s", zmq_strerror(number));
-    cause[0] = (char)tolower((unsigned char)cause[0]);
-    error_set(error, "%s", cause);
+    error_set(error, "%c%s", tolower((unsigned char)text[0]), text + 1);
 }
 
 void *socket_context_new(struct error *error)
