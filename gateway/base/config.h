@@ -34,6 +34,7 @@ enum config_kind {
 struct config_value {
     enum config_kind kind;
     struct config_mark mark;
+    bool broken; /* a mistake in it is told already */
     bool boolean;
     int64_t integer;
     uint64_t uinteger;
@@ -78,7 +79,7 @@ struct config_source {
     enum config_format format;
     char *topic; /* prefix subscribed to; "" is everything */
     bool gap_guard;
-    struct config_mark mark;
+    struct config_mark mark, name_mark;
 };
 
 /* One equality test: the field must equal one of the values. */
@@ -106,7 +107,7 @@ struct config_stream {
     enum config_event_id event_id; /* never AUTO after config_read */
     uint64_t announce_after_ms;    /* 1000 by default */
     uint64_t heartbeat_ms;         /* 0: off */
-    struct config_mark mark;
+    struct config_mark mark, name_mark;
 };
 
 enum {

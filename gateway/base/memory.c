@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 /* Out of memory is no place for stdio: it may want to allocate. */
-static _Noreturn void give_up(void)
+_Noreturn void memory_exhausted(void)
 {
     static const char line[] = "kvgate: out of memory\n";
     ssize_t written = write(STDERR_FILENO, line, sizeof line - 1);
@@ -20,7 +20,7 @@ void *memory_new(size_t size)
     void *block = calloc(1, size > 0 ? size : 1);
 
     if (block == NULL)
-        give_up();
+        memory_exhausted();
     return block;
 }
 
@@ -29,7 +29,7 @@ void *memory_resize(void *block, size_t size)
     void *moved = realloc(block, size > 0 ? size : 1);
 
     if (moved == NULL)
-        give_up();
+        memory_exhausted();
     return moved;
 }
 
@@ -38,7 +38,7 @@ char *memory_text(const char *text, size_t size)
     char *copy;
 
     if (size == SIZE_MAX)
-        give_up();
+        memory_exhausted();
     copy = memory_new(size + 1);
     if (size > 0)
         memcpy(copy, text, size);

@@ -19,4 +19,7 @@ void *memory_resize(void *block, size_t size);
 /* A copy of `size` bytes of `text`, NUL-terminated.  Caller frees. */
 char *memory_text(const char *text, size_t size);
 
+/* Say that there is no more, and end. */
+_Noreturn void memory_exhausted(void);
+
 #endif

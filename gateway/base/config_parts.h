@@ -1,0 +1,38 @@
+/*
+ * config_parts - the readers of the configuration's larger parts
+ *
+ * Each has a file: config_source.c, config_stream.c, config_filter.c,
+ * config_accept.c; config_whole.c and config_addresses.c look at what no part
+ * can see alone.
+ */
+#ifndef BASE_CONFIG_PARTS_H
+#define BASE_CONFIG_PARTS_H
+
+#include "base/config_judge.h"
+
+/* Into judge->config; `field` is not used. */
+void config_read_sources(struct config_judge *judge,
+                         const struct config_value *value, void *field);
+void config_read_streams(struct config_judge *judge,
+                         const struct config_value *value, void *field);
+
+/* struct config_filters */
+void config_read_filters(struct config_judge *judge,
+                         const struct config_value *value, void *field);
+
+/* struct config_stream, whose accept it fills */
+void config_read_accept(struct config_judge *judge,
+                        const struct config_value *value, void *field);
+
+/* Names, and which source feeds which stream. */
+void config_check_whole(struct config_judge *judge);
+
+/* Sockets bound twice, and loops. */
+void config_check_addresses(struct config_judge *judge);
+
+void config_source_clear(struct config_source *source);
+void config_stream_clear(struct config_stream *stream);
+void config_filters_clear(struct config_filters *filters);
+void config_accept_clear(struct config_stream *stream);
+
+#endif
