@@ -37,6 +37,13 @@ enum cursor_kind {
  */
 const uint8_t *cursor_check(const uint8_t *at, const uint8_t *end);
 
+/* The same for a value that lies inside `inside` containers already. */
+const uint8_t *cursor_check_inside(const uint8_t *at, const uint8_t *end,
+                                   unsigned inside);
+
+/* Bytes of a value whose first byte says it all, by that byte; else 0. */
+extern const uint8_t cursor_sizes[256];
+
 /* ---- on checked bytes ---- */
 
 enum cursor_kind cursor_kind(const uint8_t *at);

@@ -29,6 +29,8 @@ enum event_fault {
     EVENT_FAULTS,
 };
 
+enum { EVENT_CHANGES = 128 }; /* fields of one event that edits may cover */
+
 const char *event_fault_text(enum event_fault fault);
 
 /*
@@ -39,10 +41,15 @@ const char *event_fault_text(enum event_fault fault);
 enum event_fault event_index(struct event *event, const uint8_t *bytes,
                              uint32_t size);
 
+/* Judge an event whose fields are placed in `at`: sets its type, or says what
+ * is wrong with its id or type.  event_index does so itself. */
+enum event_fault event_judge(struct event *event);
+
 /* The value of a field: checked msgpack, borrowed; NULL: absent. */
 const uint8_t *event_value(const struct event *event, enum field field);
 
-/* The same for a field known by name only (or any name). */
+/* The same for a field known by name only (or any name); the last one if the
+ * name repeats. */
 const uint8_t *event_named(const struct event *event, const uint8_t *name,
                            size_t size);
 
@@ -56,13 +63,16 @@ uint64_t event_id(const struct event *event);
 /*
  * Assign one msgpack value (`size` bytes, copied into the batch's arena).
  * `name` is used only with FIELD_NONE.  A value equal byte for byte to the
- * present one is no edit.  False: the arena is full, nothing changed.
+ * present one is no edit.  A name that repeats is in the event once afterwards.
+ * False, and nothing changed: the arena is full, or more than EVENT_CHANGES
+ * fields are edited.
  */
 bool event_assign(struct batch *batch, struct event *event, enum field field,
                   const uint8_t *name, size_t name_size, const uint8_t *value,
                   size_t size);
 
-/* Take a field away; absent already is no edit. */
+/* Take a field away, however often it is there; absent already is no edit.
+ * False as above. */
 bool event_remove(struct batch *batch, struct event *event, enum field field,
                   const uint8_t *name, size_t name_size);
 

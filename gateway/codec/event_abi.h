@@ -39,6 +39,7 @@ struct edit {
     uint32_t name_size;
     uint32_t size;  /* bytes of value */
     uint32_t field; /* enum field, or EVENT_NAMED */
+    uint32_t depth; /* edits in the list that starts here */
 };
 
 /* One slot of a batch: an event as received and what was changed in it. */

@@ -1,0 +1,58 @@
+#include "codec/builder.h"
+#include "codec/pack.h"
+
+#include <string.h>
+
+enum { BUILDER_GAP = 24 }; /* kept free for the array's and events' headers */
+
+bool builder_append(struct builder *builder, const struct event *event,
+                    const uint64_t *id)
+{
+    if (event_write_bound(event) > BUILDER_EVENT_MAX)
+        return false;
+    if (builder->out.size == 0) {
+        buffer_reserve(&builder->out, BUILDER_GAP);
+        builder->out.size = BUILDER_GAP;
+    }
+    event_write(event, id, &builder->out);
+    builder->count++;
+    return true;
+}
+
+bool builder_is_full(const struct builder *builder)
+{
+    return builder->count >= BUILDER_EVENTS ||
+           builder->out.size >= BUILDER_BYTES;
+}
+
+size_t builder_seal(struct builder *builder, const uint8_t *timestamp,
+                    size_t timestamp_size, const uint8_t *rank,
+                    size_t rank_size)
+{
+    uint8_t header[BUILDER_GAP];
+    uint8_t *end = pack_array(header, 3);
+    size_t size;
+
+    memcpy(end, timestamp, timestamp_size);
+    end = pack_array(end + timestamp_size, builder->count);
+    size = (size_t)(end - header);
+    if (builder->out.size == 0) {
+        buffer_reserve(&builder->out, BUILDER_GAP);
+        builder->out.size = BUILDER_GAP;
+    }
+    memcpy(builder->out.data + BUILDER_GAP - size, header, size);
+    buffer_put(&builder->out, rank, rank_size);
+    return BUILDER_GAP - size;
+}
+
+void builder_clear(struct builder *builder)
+{
+    buffer_clear(&builder->out);
+    builder->count = 0;
+}
+
+void builder_free(struct builder *builder)
+{
+    buffer_free(&builder->out);
+    builder->count = 0;
+}
