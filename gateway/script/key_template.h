@@ -27,6 +27,7 @@
 #define SCRIPT_KEY_TEMPLATE_H
 
 #include "base/error.h"
+#include "script/key_abi.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,15 +42,6 @@ enum {
 };
 
 enum key_kind { KEY_LITERAL = 0, KEY_TEXT, KEY_INT, KEY_HEX, KEY_HEX64 };
-
-/* Where a capture lies in the key.  Captures are never empty: size 0 means
- * that it belongs to a group that is missing. */
-struct key_capture {
-    uint32_t start;
-    uint32_t size;
-};
-
-struct key_template;
 
 /* NULL, and `error` with the column (in bytes, from 1), if it is no template.
  */

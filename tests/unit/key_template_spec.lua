@@ -48,6 +48,7 @@ describe("a key template", function()
     { "{a}{h:hex64}", "f" .. H64, { a = "f", h = H64 } },
     { "{a}{n:int}", "pcp12", { a = "pcp", n = "12" } },
     { "{a}{n:int}", "12", false },
+    { "{a}{n:int}", "x000000000000000000001", false },
     { "x{a:int}0", "x120", { a = "12" } },
     { "a[b]c", "abc", {} },
     { "a[b]c", "ac", {} },

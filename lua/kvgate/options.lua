@@ -1,0 +1,119 @@
+--- Checks a filter's options while it loads, so that a mistake stops the start and not an event.
+--
+--   local check = require "kvgate.options"
+--   local given = check.options(options, { medium = "strings", strict = "boolean" })
+--
+-- Every error names the option, what was expected and what was found.
+
+local fault = require "kvgate.fault"
+
+local check = {}
+
+--- A kind of option: `text` says what is expected; `read` returns what the filter works with, or
+--- nil.
+local kinds = {}
+
+kinds.string = { text = "a string", read = function(value)
+  if type(value) == "string" and value ~= "" then return value end
+end }
+
+kinds.boolean = { text = "true or false", read = function(value)
+  if type(value) == "boolean" then return value end
+end }
+
+kinds.count = { text = "an integer from 0 to 2^53", read = function(value)
+  if type(value) ~= "number" or value % 1 ~= 0 then return nil end
+  if value >= 0 and value <= 2 ^ 53 then return value end
+end }
+
+kinds.strings = { text = "a string or a list of strings", read = function(value)
+  if type(value) == "string" then return kinds.string.read(value) and { value } end
+  if type(value) ~= "table" or #value == 0 then return nil end
+  for key, item in pairs(value) do
+    if type(key) ~= "number" or not kinds.string.read(item) then return nil end
+  end
+  return value
+end }
+
+kinds.map = { text = "a map", read = function(value)
+  if type(value) ~= "table" or next(value) == nil then return nil end
+  for key in pairs(value) do
+    if type(key) ~= "string" then return nil end
+  end
+  return value
+end }
+
+kinds.any = { text = "a value", read = function(value) return value end }
+
+local function names_of(known)
+  local names = {}
+  for name in pairs(known) do names[#names + 1] = name end
+  table.sort(names)
+  return names
+end
+
+local function refuse_name(name, known)
+  local names = names_of(known)
+  local nearest = type(name) == "string" and fault.nearest(name, names)
+  local hint = nearest and ("did you mean %q?"):format(nearest)
+    or "known are " .. table.concat(names, ", ")
+  error(("unknown option %q; %s"):format(tostring(name), hint), 0)
+end
+
+--- An option that is not what it should be.
+---@param name string
+---@param expected string such as "a string"
+---@param value any what was found
+function check.refuse(name, expected, value)
+  error(("option %q: expected %s, not %s"):format(name, expected, fault.name(value)), 0)
+end
+
+--- Check options against the names and kinds that a filter knows.
+---@param options table? as the configuration gives them
+---@param known table<string, "string"|"boolean"|"count"|"strings"|"map"|"any">
+---@return table # what was given; a string where "strings" are known becomes a list of one
+function check.options(options, known)
+  local given = {}
+  if type(options) ~= "table" and options ~= nil then
+    error("options: expected a map, not " .. fault.name(options), 0)
+  end
+  for name, value in pairs(options or {}) do
+    local kind = kinds[known[name]] or refuse_name(name, known)
+    given[name] = kind.read(value)
+    if given[name] == nil then check.refuse(name, kind.text, value) end
+  end
+  return given
+end
+
+--- Exactly one of two options must be given; returns its name.
+---@param given table what check.options returned
+---@param first string
+---@param second string
+---@return string
+function check.one_of(given, first, second)
+  if (given[first] == nil) == (given[second] == nil) then
+    error(("give option %q or option %q, one of them"):format(first, second), 0)
+  end
+  return given[first] ~= nil and first or second
+end
+
+--- A list as a table that has its members as keys.
+---@param list string[]
+---@return table<string, true>
+function check.set(list)
+  local set = {}
+  for _, item in ipairs(list) do set[item] = true end
+  return set
+end
+
+--- The options of a selection: `keep` or `drop`, a list of values.
+---@param options table?
+---@return string[] values
+---@return boolean keep whether the values are those to keep
+function check.selection(options)
+  local given = check.options(options, { keep = "strings", drop = "strings" })
+  local name = check.one_of(given, "keep", "drop")
+  return given[name], name == "keep"
+end
+
+return check
