@@ -6,6 +6,7 @@
 #include "codec/cursor.h"
 #include "codec/field.h"
 #include "codec/pack.h"
+#include "script/key_border.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -332,7 +333,22 @@ static bool border_remove(struct border *border, struct event *event,
                         (const uint8_t *)name, name_size);
 }
 
-/* ---- the list of events ---- */
+/* ---- verdicts ---- */
+
+static void border_narrow(struct border *border, uint32_t count)
+{
+    const struct batch *batch = border->batch;
+    uint64_t *reach = batch->reach + (size_t)batch->current * batch->words;
+
+    for (uint32_t word = 0; word < batch->words; word++) {
+        uint64_t mask = 0;
+
+        for (uint32_t i = 0; i < count; i++)
+            if (border->order[i] / 64 == word)
+                mask |= UINT64_C(1) << border->order[i] % 64;
+        reach[word] &= mask;
+    }
+}
 
 static uint32_t border_copy(struct border *border, uint32_t slot)
 {
@@ -389,6 +405,7 @@ struct border *border_new(void)
     struct border *border = &box->border;
 
     border_show(border, NULL);
+    border->keys = &key_border;
     border->read = border_read;
     border->next = border_next;
     border->skip = border_skip;
@@ -400,6 +417,7 @@ struct border *border_new(void)
     border->put_raw = border_put_raw;
     border->assign = border_assign;
     border->remove = border_remove;
+    border->narrow = border_narrow;
     border->copy = border_copy;
     border->split = border_split;
     return border;

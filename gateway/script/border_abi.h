@@ -61,15 +61,27 @@ enum border_limit {
     BORDER_DEPTH = 64       /* containers in containers that it may see */
 };
 
+/* What the Lua half raises besides the filter's own errors: the names of enum
+ * script_result (script.h). */
+enum border_result {
+    BORDER_DONE = 0,
+    BORDER_NO_VERDICT = 2,
+    BORDER_BAD_STREAM,
+    BORDER_TOO_MANY,
+    BORDER_NO_MEMORY
+};
+
 struct key_border;
+
 struct border {
     struct batch *batch; /* being filtered; between runs one without slots */
     const struct key_border *keys;
-    uint32_t result; /* enum script_result of what the driver raises */
+    uint32_t result; /* enum border_result of what the driver raises */
     uint32_t breach; /* the same for a limit that the filter ran into: it
                         holds even if the script caught the error */
     struct token token;
-    uint32_t order[2048]; /* slots of a split, BORDER_SPLIT */
+    uint32_t order[2048]; /* BORDER_SPLIT: slots or streams that a verdict
+                             names */
 
     /* ---- reading: all fill `token` ---- */
 
@@ -104,7 +116,11 @@ struct border {
     bool (*remove)(struct border *border, struct event *event, uint32_t field,
                    const char *name, size_t name_size);
 
-    /* ---- the list of events ---- */
+    /* ---- verdicts ---- */
+
+    /* Narrow the current event's reach to the first `count` streams of
+     * `order`. */
+    void (*narrow)(struct border *border, uint32_t count);
 
     /* A copy of a slot, not linked yet; EVENT_END: no slot is free. */
     uint32_t (*copy)(struct border *border, uint32_t slot);

@@ -1,0 +1,140 @@
+#include "script/finder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <lauxlib.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/*
+ * Push the name of the file relative to a directory of the path: a script's is
+ * as it was written; dots of a module's name lead into folders.
+ */
+static void push_file_name(lua_State *L, const char *name, bool is_module)
+{
+    if (!is_module) {
+        lua_pushstring(L, name);
+        return;
+    }
+    if (*name == '\0' || *name == '.' || strstr(name, "..") != NULL ||
+        strpbrk(name, "/\\\n") != NULL)
+        luaL_error(L, "a module's name has words and dots, not '%s'", name);
+    luaL_gsub(L, name, ".", "/"); /* pushes its result */
+    lua_pushstring(L, ".lua");
+    lua_concat(L, 2);
+}
+
+static int check_file(int file)
+{
+    struct stat status;
+
+    if (fstat(file, &status) != 0)
+        return errno;
+    if (S_ISDIR(status.st_mode))
+        return EISDIR;
+    /* A pipe could keep us waiting for ever. */
+    return S_ISREG(status.st_mode) ? 0 : EINVAL;
+}
+
+static int read_all(int file, char *text, size_t *size)
+{
+    ssize_t got;
+
+    while ((got = read(file, text + *size, FINDER_FILE_MAX + 1 - *size)) > 0) {
+        *size += (size_t)got;
+        if (*size > FINDER_FILE_MAX)
+            return EFBIG;
+    }
+    return got < 0 ? errno : 0;
+}
+
+/* Nothing of Lua in here, so nothing raises while the file is open. */
+static int read_file(const char *path, char *text, size_t *size)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fault;
+
+    if (file < 0)
+        return errno;
+    fault = check_file(file);
+    if (fault == 0)
+        fault = read_all(file, text, size);
+    close(file);
+    return fault;
+}
+
+/* Push the text of the file at `path`, whose string stays on the stack below;
+ * false if there is none.  Raises if it is there and cannot be read. */
+static bool push_file(lua_State *L, const char *path)
+{
+    char *text = lua_newuserdata(L, FINDER_FILE_MAX + 1);
+    size_t size = 0;
+    int fault = read_file(path, text, &size);
+
+    if (fault == ENOENT || fault == ENOTDIR) {
+        lua_pop(L, 1);
+        return false;
+    }
+    if (fault != 0)
+        luaL_error(L, "%s: %s", path, strerror(fault));
+    lua_pushlstring(L, text, size);
+    lua_remove(L, -2);
+    return true;
+}
+
+static void push_searched(lua_State *L, char *const *path)
+{
+    luaL_Buffer text;
+
+    luaL_buffinit(L, &text);
+    for (; *path != NULL; path++) {
+        luaL_addstring(&text, *path);
+        if (path[1] != NULL)
+            luaL_addstring(&text, ", ");
+    }
+    luaL_pushresult(&text);
+}
+
+static int raise_missing(lua_State *L, const char *name, const char *file,
+                         bool is_module, char *const *path)
+{
+    if (*file == '/')
+        return luaL_error(L, "there is no file %s", file);
+    push_searched(L, path);
+    if (is_module)
+        return luaL_error(L, "there is no module '%s': no %s in %s", name, file,
+                          lua_tostring(L, -1));
+    return luaL_error(L, "there is no script %s in %s", name,
+                      lua_tostring(L, -1));
+}
+
+/* find(name, is_module) -> path, text */
+static int find(lua_State *L)
+{
+    char *const *path = lua_touserdata(L, lua_upvalueindex(1));
+    const char *name = luaL_checkstring(L, 1);
+    bool is_module = lua_toboolean(L, 2);
+    const char *file;
+
+    push_file_name(L, name, is_module);
+    file = lua_tostring(L, -1);
+    if (*file == '/')
+        return push_file(L, file)
+                   ? 2
+                   : raise_missing(L, name, file, is_module, path);
+    for (char *const *folder = path; *folder != NULL; folder++) {
+        lua_pushfstring(L, "%s/%s", *folder, file);
+        if (push_file(L, lua_tostring(L, -1)))
+            return 2;
+        lua_pop(L, 1);
+    }
+    return raise_missing(L, name, file, is_module, path);
+}
+
+void finder_push(lua_State *L, char *const *path)
+{
+    lua_pushlightuserdata(L, (void *)path);
+    lua_pushcclosure(L, find, 1);
+}

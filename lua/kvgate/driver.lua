@@ -1,0 +1,155 @@
+--- The loop that runs one filter over a batch.
+--
+-- Loaded afresh for every filter: traces would specialise on the first one otherwise. The slot it
+-- is at is stored before each call, so that C knows which event raised, and resumes behind it.
+
+local ffi = require "ffi"
+local border = require "kvgate.border"
+local events = require "kvgate.event"
+local fault = require "kvgate.fault"
+local world = require "kvgate.world"
+
+local C = ffi.C
+local END, LIVE, DROPPED = C.EVENT_END, C.EVENT_LIVE, C.EVENT_DROPPED
+local LIMIT = C.BORDER_SPLIT
+
+local View = events.View
+local istype = ffi.istype
+local order = border.order
+local narrow, split = border.narrow, border.split
+local streams = world.streams -- name to index
+
+local EXPECTED = "expected the event or true (keep), false (drop), a stream's name or a list of "
+  .. "names, or a list of this event and copies of it"
+
+local BREACHES = {
+  [C.BORDER_TOO_MANY] = "the filter went on after event:copy() had found no room",
+  [C.BORDER_NO_MEMORY] = "the filter went on after an edit had found no room",
+}
+
+---@param filter fun(event: kvgate.Event): any
+---@param counters ffi.cdata* struct filter_counters of this filter
+---@return fun(from: integer)
+return function(filter, counters)
+  local function raise(result, text, ...)
+    border.result = result
+    error(("%s: %s"):format(fault.place(filter), text:format(...)), 0)
+  end
+
+  local function no_verdict(text, ...)
+    raise(C.BORDER_NO_VERDICT, "%s; %s", text:format(...), EXPECTED)
+  end
+
+  local function bad_stream(name)
+    local nearest = fault.nearest(name, world.stream_names)
+    local hint = nearest and ("; did you mean %q?"):format(nearest) or ""
+    raise(C.BORDER_BAD_STREAM, "no stream is called %q%s", name:sub(1, 256), hint)
+  end
+
+  local function keep(event)
+    counters.kept = counters.kept + 1
+    if event.touched ~= 0 then
+      counters.rewritten = counters.rewritten + 1
+      event.touched = 0
+    end
+  end
+
+  --- { "a", "b" }: the streams into `order`; returns how many.
+  local function name_streams(names)
+    local count = #names
+    if count > LIMIT then no_verdict("returned a list of %d names", count) end
+    for index = 1, count do
+      local name = rawget(names, index)
+      if type(name) ~= "string" then
+        no_verdict("returned a list with %s among names", fault.name(name))
+      end
+      order[index - 1] = streams[name] or bad_stream(name)
+    end
+    return count
+  end
+
+  --- { e1, e2 }: the slots into `order`; returns how many, and whether one was changed.
+  local function name_events(views, slot, mark)
+    local count, batch = #views, border.batch
+    local seen, touched = {}, false
+    if count > LIMIT then no_verdict("returned a list of %d events", count) end
+    for index = 1, count do
+      local view = rawget(views, index)
+      if not istype(View, view) then
+        no_verdict("returned a list with %s among events", fault.name(view))
+      end
+      local own = view.__slot == slot or view.__slot >= mark
+      if view.__serial ~= batch.serial or not own then
+        no_verdict "returned a list with an event that is neither this one nor a copy made now"
+      end
+      if seen[view.__slot] then no_verdict "returned a list with one event twice" end
+      seen[view.__slot] = true
+      order[index - 1] = view.__slot
+      local event = batch.slots + view.__slot
+      touched = touched or event.touched ~= 0
+      event.touched = 0
+    end
+    return count, touched
+  end
+
+  local function replace(views, slot, mark)
+    local count, touched = name_events(views, slot, mark)
+    if touched then counters.rewritten = counters.rewritten + 1 end
+    if count == 1 and order[0] == slot then
+      counters.kept = counters.kept + 1
+    else
+      counters.split = counters.split + 1
+      split(border, count)
+    end
+  end
+
+  --- Any verdict but the plain ones.
+  local function settle(verdict, event, slot, mark)
+    if istype(View, verdict) then no_verdict "returned another event" end
+    if type(verdict) ~= "table" then no_verdict("returned %s", fault.name(verdict)) end
+    local first = rawget(verdict, 1)
+    if first == nil then
+      no_verdict(next(verdict) and "returned a table that is no list" or "returned an empty list")
+    elseif type(first) == "string" then
+      narrow(border, name_streams(verdict))
+      keep(event)
+    else
+      replace(verdict, slot, mark)
+    end
+  end
+
+  local function is_same(verdict, slot, serial)
+    return istype(View, verdict) and verdict.__slot == slot and verdict.__serial == serial
+  end
+
+  return function(from)
+    local batch = border.batch
+    local slots, serial = batch.slots, batch.serial
+    local slot = from
+    repeat
+      local event = slots + slot
+      local following = event.next
+      if event.state == LIVE then
+        batch.current = slot
+        batch.before = event.edits
+        local mark = batch.used
+        local verdict, more = filter(View(slot, serial))
+        if border.breach ~= 0 then raise(border.breach, BREACHES[border.breach]) end
+        if more ~= nil then no_verdict "returned more than one value" end
+        if verdict == false then
+          event.state = DROPPED
+          counters.dropped = counters.dropped + 1
+        elseif verdict == true or is_same(verdict, slot, serial) then
+          keep(event)
+        elseif type(verdict) == "string" then
+          order[0] = streams[verdict] or bad_stream(verdict)
+          narrow(border, 1)
+          keep(event)
+        else
+          settle(verdict, event, slot, mark)
+        end
+      end
+      slot = following
+    until slot == END
+  end
+end

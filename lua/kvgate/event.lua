@@ -1,0 +1,361 @@
+--- Events as scripts see them: views of the slots of a batch.
+--
+-- A view is a slot number with the serial of its batch, both constant: it holds no pointer, so a
+-- script can keep it as long as it likes and use it as long as the batch lasts. Every access checks
+-- that first. Reading a text field that nobody edited costs a few loads in compiled code; the rest
+-- asks C. Each field has a reader of a prototype of its own, so that the JIT sees a constant field
+-- and no function is made at run time.
+--
+-- The runtime's own modules may use what this returns; scripts never get it.
+
+local ffi = require "ffi"
+local border = require "kvgate.border"
+local fault = require "kvgate.fault"
+local value = require "kvgate.value"
+local world = require "kvgate.world"
+
+ffi.cdef "struct view { const uint32_t __slot; const uint32_t __serial; };"
+
+local C = ffi.C
+local END, NAMED = C.EVENT_END, C.EVENT_NAMED
+local ABSENT, NIL, ARRAY, MAP = C.TOKEN_ABSENT, C.TOKEN_NIL, C.TOKEN_ARRAY, C.TOKEN_MAP
+local NUMBER, UNSIGNED, SIGNED = C.TOKEN_NUMBER, C.TOKEN_UNSIGNED, C.TOKEN_SIGNED
+local FALSE, TRUE, STR = C.TOKEN_FALSE, C.TOKEN_TRUE, C.TOKEN_STR
+
+local View = ffi.typeof "struct view"
+local unsigned_t = ffi.typeof "uint64_t"
+local istype, string_of = ffi.istype, ffi.string
+local token = border.token
+local read, set, set_text = border.read, border.set, border.set_text
+local take = value.take
+
+local events = { View = View }
+
+--- Known fields: name to number and name to kind; names by number.
+local numbers, kinds, names = {}, {}, {}
+for number, field in ipairs(world.fields) do
+  numbers[field.name] = number - 1
+  kinds[field.name] = field.kind
+  names[number - 1] = field.name
+end
+
+--- The number of a known field (enum field), or nil.
+---@param name string
+---@return integer?
+function events.field(name) return numbers[name] end
+
+-- ---- the check ----
+
+local function stale()
+  error("event used after its batch: copy what you need to keep into a table of your own", 0)
+end
+events.stale = stale
+
+--- `struct event *` of a view that may be used now; raises otherwise.
+---@param view kvgate.Event
+local function event_of(view)
+  if not istype(View, view) then
+    error("not an event: methods are called with a colon, as in event:copy()", 0)
+  end
+  local batch = border.batch
+  local slot = view.__slot
+  if view.__serial ~= batch.serial or slot >= batch.used then stale() end
+  return batch.slots + slot
+end
+events.event = event_of
+
+-- ---- reading ----
+
+local function read_field(event, field) return take(read(border, event, field, nil, 0), false) end
+
+local function read_exact(event, field) return take(read(border, event, field, nil, 0), true) end
+
+local function check_name(name)
+  if type(name) == "string" then return end
+  error("a field's name is a string, not " .. fault.name(name), 0)
+end
+
+local function read_named(view, name)
+  check_name(name)
+  return take(read(border, event_of(view), NAMED, name, #name), false)
+end
+
+--- Source text of a field's reader. The common value of a text field, a short str in the received
+--- bytes, is read right here.
+local reader_text = {
+  text = [[
+    local border, stale, string_of, read_field = ...
+    return function(view)
+      local batch = border.batch
+      local slot = view.__slot
+      if view.__serial ~= batch.serial or slot >= batch.used then stale() end
+      local event = batch.slots + slot
+      if event.edits == nil then
+        local at = event.bytes + event.at[FIELD]
+        local size = at[0] - 0xa0
+        if size >= 0 and size < 0x20 then return string_of(at + 1, size) end
+      end
+      return read_field(event, FIELD)
+    end
+  ]],
+  other = [[
+    local border, stale, _, read_field = ...
+    return function(view)
+      local batch = border.batch
+      local slot = view.__slot
+      if view.__serial ~= batch.serial or slot >= batch.used then stale() end
+      return read_field(batch.slots + slot, FIELD)
+    end
+  ]],
+}
+
+local function make_reader(field, kind)
+  local text = reader_text[kind] or reader_text.other
+  local chunk = assert(load(text:gsub("FIELD", tostring(field)), "=kvgate/event.lua"))
+  local exact = kind == "u64" or kind == "hashes"
+  return chunk(border, stale, string_of, exact and read_exact or read_field)
+end
+
+local readers = {}
+for name, field in pairs(numbers) do readers[name] = make_reader(field, kinds[name]) end
+
+function readers.source(view)
+  event_of(view)
+  return world.sources[border.batch.source + 1]
+end
+
+-- ---- writing ----
+
+--- C says that there is no room left for edits; the driver sees it even if the script goes on.
+local function full()
+  border.breach = C.BORDER_NO_MEMORY
+  error("the edits of this message take too much memory", 0)
+end
+
+local function unfit(name, wanted, item)
+  error(("event.%s takes %s, not %s"):format(name, wanted, fault.name(item)), 0)
+end
+
+local function set_scalar(event, name, kind, wrap)
+  token.kind = kind
+  if not set(border, event, numbers[name] or NAMED, name, #name, wrap) then full() end
+end
+
+local function set_integer(event, name, item, wrap)
+  if istype(unsigned_t, item) then
+    token.u64 = item
+    set_scalar(event, name, UNSIGNED, wrap)
+  else
+    token.i64 = item
+    set_scalar(event, name, SIGNED, wrap)
+  end
+end
+
+local function set_table(event, name, item, empty, exact)
+  local field = numbers[name] or NAMED
+  value.write(name, item, empty, exact)
+  if not border.assign(border, event, field, name, #name) then full() end
+end
+
+local write = {}
+
+function write.text(event, name, item)
+  if type(item) ~= "string" then unfit(name, "a string or nil", item) end
+  if not set_text(border, event, numbers[name], name, #name, item, #item) then full() end
+end
+
+function write.number(event, name, item)
+  if type(item) == "number" then
+    token.number = item
+    set_scalar(event, name, NUMBER, false)
+  else
+    set_integer(event, name, value.integer(item) or unfit(name, "a number or nil", item), false)
+  end
+end
+
+function write.u64(event, name, item)
+  local integer = value.integer(item) or unfit(name, "an exact 64-bit integer or nil", item)
+  set_integer(event, name, integer, false)
+end
+
+function write.hashes(event, name, item)
+  if type(item) == "table" then return set_table(event, name, item, ARRAY, true) end
+  local integer = value.integer(item) or unfit(name, "a hash or an array of hashes", item)
+  set_integer(event, name, integer, true)
+end
+
+function write.list(event, name, item)
+  if type(item) ~= "table" then unfit(name, "an array or nil", item) end
+  set_table(event, name, item, ARRAY, false)
+end
+
+--- What a bare {} becomes in a field that has no schema: what it replaces.
+local function present_kind(event, name)
+  local kind = read(border, event, NAMED, name, #name)
+  return (kind == ARRAY or kind == MAP) and kind or nil
+end
+
+--- A field that nobody here knows takes any value.
+local function write_any(event, name, item)
+  local lua_type = type(item)
+  if lua_type == "string" then
+    if not set_text(border, event, NAMED, name, #name, item, #item) then full() end
+  elseif lua_type == "boolean" then
+    set_scalar(event, name, item and TRUE or FALSE, false)
+  elseif lua_type == "table" then
+    set_table(event, name, item, present_kind(event, name), false)
+  elseif lua_type == "number" or value.integer(item) then
+    write.number(event, name, item)
+  else
+    unfit(name, "a value", item)
+  end
+end
+
+local methods = {}
+
+local function check_writable(name)
+  check_name(name)
+  if name == "event_id" then error("event.event_id is read-only: streams stamp it", 0) end
+  if name == "source" then error("event.source is read-only", 0) end
+  if methods[name] then error(("event.%s is a method, not a field"):format(name), 0) end
+end
+
+local function assign(view, name, item)
+  local event = event_of(view)
+  check_writable(name)
+  if item == nil or item == value.public.null then
+    set_scalar(event, name, NIL, false)
+  else
+    (write[kinds[name]] or write_any)(event, name, item)
+  end
+end
+
+-- ---- the fields that an event has ----
+
+local function add_name(list, seen, event, name)
+  if seen[name] then return end
+  seen[name] = true
+  if read(border, event, numbers[name] or NAMED, name, #name) ~= ABSENT then
+    list[#list + 1] = name
+  end
+end
+
+--- Names of fields that edits added, the first edit first.
+local function edited_names(event)
+  local added = {}
+  local edit = event.edits
+  while edit ~= nil do
+    local name = names[edit.field] or string_of(edit.name, edit.name_size)
+    table.insert(added, 1, name)
+    edit = edit.older
+  end
+  return added
+end
+
+local function names_of(event)
+  local received, list, seen = {}, {}, {}
+  token.at = event.bytes
+  border.next(border)
+  for index = 1, token.size do
+    if border.next(border) == STR then received[index] = string_of(token.bytes, token.size) end
+    border.skip(border)
+  end
+  for _, name in ipairs(received) do add_name(list, seen, event, name) end
+  for _, name in ipairs(edited_names(event)) do add_name(list, seen, event, name) end
+  return list
+end
+
+local function field_value(event, name)
+  local field = numbers[name]
+  local exact = kinds[name] == "u64" or kinds[name] == "hashes"
+  return take(read(border, event, field or NAMED, name, #name), exact)
+end
+
+local function each_field(view)
+  local list, index = names_of(event_of(view)), 0
+  return function()
+    index = index + 1
+    local name = list[index]
+    if name == nil then return nil end
+    return name, field_value(event_of(view), name)
+  end
+end
+
+-- ---- methods ----
+
+--- Another event with the same fields; it exists only if the verdict names it.
+function methods.copy(view)
+  event_of(view)
+  local batch = border.batch
+  local slot = border.copy(border, view.__slot)
+  if slot == END then
+    border.breach = C.BORDER_TOO_MANY
+    error(("event:copy(): a batch holds %d events, copies included"):format(batch.capacity), 0)
+  end
+  return View(slot, batch.serial)
+end
+
+--- Does it have the field, be it nil?
+function methods.has(view, name)
+  local event = event_of(view)
+  check_name(name)
+  return read(border, event, numbers[name] or NAMED, name, #name) ~= ABSENT
+end
+
+--- Take a field away, so that it is absent rather than nil.
+function methods.remove(view, name)
+  local event = event_of(view)
+  check_writable(name)
+  if not border.remove(border, event, numbers[name] or NAMED, name, #name) then full() end
+end
+
+--- All fields in a table of the script's own; nil is null.
+function methods.to_table(view)
+  local event = event_of(view)
+  local fields = value.public.map()
+  for _, name in ipairs(names_of(event)) do
+    local item = field_value(event, name)
+    if item == nil then item = value.public.null end
+    fields[name] = item
+  end
+  return fields
+end
+
+-- ---- views ----
+
+local shown = { "tenant_id", "backend_id", "medium", "object_key" }
+
+local function shorten(item)
+  local text = tostring(item)
+  if #text > 48 then text = text:sub(1, 45) .. "..." end
+  return (text:gsub("[%c\127-\255]", "?"))
+end
+
+local function to_string(view)
+  local event = event_of(view)
+  local id = read(border, event, numbers.event_id, nil, 0) == NUMBER and token.number or nil
+  local parts = {}
+  if id then parts[1] = ("event_id=%.0f"):format(id) end
+  for _, name in ipairs(shown) do
+    local item = field_value(event, name)
+    if item ~= nil then parts[#parts + 1] = name .. "=" .. shorten(item) end
+  end
+  local kind = field_value(event, "event_type") or field_value(event, "type")
+  return ("event(%s: %s)"):format(shorten(kind), table.concat(parts, " "))
+end
+
+ffi.metatype(View, {
+  __index = function(view, name)
+    local reader = readers[name]
+    if reader then return reader(view) end
+    local method = methods[name]
+    if method then return method end
+    return read_named(view, name)
+  end,
+  __newindex = assign,
+  __pairs = each_field,
+  __tostring = to_string,
+  __metatable = false,
+})
+
+return events

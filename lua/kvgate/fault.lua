@@ -1,0 +1,138 @@
+--- Turns what a script raised into text for the person who can mend it.
+--
+--   /etc/kvgate/route.lua:12: attempt to index field 'tenant_id' (a nil value)
+--       /etc/kvgate/route.lua:12: in function 'pick'
+--       /etc/kvgate/route.lua:20: in function <line 18>
+--
+-- The first line always names the innermost line of a script, whatever raised: a script's chunks
+-- are named "@path", the runtime's "=kvgate/…", and only the former are shown.
+
+local getinfo = debug.getinfo
+
+local MESSAGE_MAX = 1024
+local TEXT_MAX = 2048
+
+local fault = {}
+
+--- Paths of all files that were loaded: a message that starts with one has its place already.
+local sources = {}
+
+---@param path string
+function fault.know(path) sources[path] = true end
+
+--- Where a function starts, as "path:line".
+---@param func function
+---@return string
+function fault.place(func)
+  local info = getinfo(func, "S")
+  return ("%s:%d"):format(info.source:sub(2), info.linedefined)
+end
+
+---@param value any
+---@return string # "nil", "the number 5", "a table", …
+function fault.name(value)
+  local kind = type(value)
+  if kind == "nil" or kind == "boolean" then return tostring(value) end
+  if kind == "number" then return "the number " .. tostring(value) end
+  if kind == "string" then return ("the string %q"):format(value:sub(1, 64)) end
+  return "a " .. (kind == "cdata" and "64-bit integer or event" or kind)
+end
+
+local function distance(a, b)
+  local row = {}
+  for j = 0, #b do row[j] = j end
+  for i = 1, #a do
+    local corner = row[0]
+    row[0] = i
+    for j = 1, #b do
+      local change = corner + (a:byte(i) == b:byte(j) and 0 or 1)
+      corner = row[j]
+      row[j] = math.min(change, row[j] + 1, row[j - 1] + 1)
+    end
+  end
+  return row[#b]
+end
+
+--- The known name that a misspelt one is most like, if any is like it.
+---@param name string
+---@param known string[]
+---@return string?
+function fault.nearest(name, known)
+  local nearest, least = nil, math.floor(#name / 3) + 1
+  if #name > 64 then return nil end
+  for _, candidate in ipairs(known) do
+    local edits = #candidate <= 64 and distance(name, candidate) or math.huge
+    if edits <= least and edits < #candidate then
+      nearest, least = candidate, edits - 1
+    end
+  end
+  return nearest
+end
+
+local function is_script(info) return info.source:sub(1, 1) == "@" end
+
+--- The script frames of the stack, innermost first.
+local function frames()
+  local found = {}
+  for level = 3, 100 do
+    local info = getinfo(level, "Sln")
+    if not info then break end
+    if is_script(info) then found[#found + 1] = info end
+  end
+  return found
+end
+
+local function message_of(raised)
+  local kind = type(raised)
+  if kind == "string" then return raised end
+  if kind == "number" then return tostring(raised) end
+  return ("raised %s instead of a message"):format(kind == "nil" and "nil" or "a " .. kind)
+end
+
+--- Split "path:12: text" if the path is a script's; LuaJIT shortens long ones.
+local function placed(message, stack)
+  local path, line, text = message:match("^(.-):(%d+): (.*)$")
+  if not path then return nil end
+  if sources[path] then return path, line, text end
+  for _, info in ipairs(stack) do
+    if info.short_src == path then return info.source:sub(2), line, text end
+  end
+  return nil
+end
+
+local function headline(message, stack)
+  local path, line, text = placed(message, stack)
+  if path then return ("%s:%s: %s"):format(path, line, text) end
+  message = message:gsub("^kvgate/[%w_]+%.lua:%d+: ", "")
+  if not stack[1] then return message end
+  return ("%s:%d: %s"):format(stack[1].source:sub(2), stack[1].currentline, message)
+end
+
+local function describe_frame(info)
+  local what
+  if info.what == "main" then
+    what = "the file itself"
+  elseif info.name then
+    what = ("function '%s'"):format(info.name)
+  else
+    what = ("function <line %d>"):format(info.linedefined)
+  end
+  return ("\n    %s:%d: in %s"):format(info.source:sub(2), info.currentline, what)
+end
+
+--- The message handler of every protected call.
+---@param raised any
+---@return string
+function fault.describe(raised)
+  local stack = frames()
+  local text = headline(message_of(raised), stack)
+  if #text > MESSAGE_MAX then text = text:sub(1, MESSAGE_MAX) .. "…" end
+  for _, info in ipairs(stack) do
+    local line = describe_frame(info)
+    if #text + #line > TEXT_MAX then return text .. "\n    …" end
+    text = text .. line
+  end
+  return text
+end
+
+return fault

@@ -1,0 +1,156 @@
+--- From a script's name to the function that runs it over a batch.
+--
+-- A script file is loaded afresh for every filter that names it, a module once. Both see the
+-- sandbox only. What a filter is made of, its file and all modules that it required, is remembered:
+-- C makes the filter's signature of it.
+
+local ffi = require "ffi"
+local border = require "kvgate.border"
+local fault = require "kvgate.fault"
+local sandbox = require "kvgate.sandbox"
+local world = require "kvgate.world"
+
+sandbox.seal_strings()
+
+local loader = {}
+
+--- Modules of the runtime that scripts may require.
+local PUBLIC = {
+  ["kvgate.keys"] = true,
+  ["kvgate.match"] = true,
+  ["kvgate.options"] = true,
+  ["kvgate.u64"] = true,
+  ["kvgate.value"] = true,
+}
+
+local modules = {} -- name to { value, file }, or to { loading = true }
+local chain = {}   -- names of the modules whose chunks run now, outermost first
+
+-- ---- files ----
+
+local load_file
+
+--- A copy, so that no script changes what another one gets.
+local function public_module(name)
+  if not PUBLIC[name] then error(("there is no module %q"):format(name), 0) end
+  local original = require(name)
+  if name == "kvgate.value" then original = original.public end
+  local copy = {}
+  for key, item in pairs(original) do copy[key] = item end
+  return setmetatable(copy, getmetatable(original))
+end
+
+local function load_module(name)
+  if border.batch.serial ~= 0 then
+    error(("module %q is not loaded: require it while the filter loads"):format(name), 0)
+  end
+  local path, text = world.find(name, true)
+  chain[#chain + 1] = name
+  modules[name] = { loading = true }
+  local ok, result, file = pcall(load_file, path, text, name)
+  chain[#chain] = nil
+  modules[name] = nil
+  if not ok then error(result, 0) end
+  if result == nil then result = true end
+  modules[name] = { value = result, file = file }
+  return modules[name]
+end
+
+local function required_module(name)
+  local module = modules[name] or load_module(name)
+  if module.loading then
+    local way = table.concat(chain, " -> ") .. " -> " .. name
+    error(("module %q requires itself: %s"):format(name, way), 0)
+  end
+  return module
+end
+
+--- The `require` of one file.
+local function make_require(file)
+  local own = {}
+  return function(name)
+    if type(name) ~= "string" then error("require takes a module's name", 0) end
+    local module = own[name]
+    if module == nil then
+      if name:sub(1, 7) == "kvgate." then
+        module = { value = public_module(name) }
+      else
+        module = required_module(name)
+        file.parts[#file.parts + 1] = module.file
+      end
+      own[name] = module
+    end
+    return module.value
+  end
+end
+
+--- Compile and run a file in a sandbox of its own.
+---@return any value what its chunk returned
+---@return table file
+function load_file(path, text, ...)
+  local file = { text = text, parts = {} }
+  fault.know(path)
+  if text:byte(1) == 27 then error(path .. ": is bytecode; scripts are loaded from source", 0) end
+  local chunk, message = load(text, "@" .. path, "t", sandbox.environment(make_require(file)))
+  if not chunk then error(path .. message:match(":%d+: .*$"), 0) end
+  return chunk(...), file
+end
+
+-- ---- filters ----
+
+local function check_hooks(hooks, place)
+  for name in pairs(hooks) do
+    if name ~= "on_event" then
+      error(("%s: '%s' is no hook that filters can have; the one there is, is on_event")
+        :format(place, tostring(name)), 0)
+    end
+  end
+  local hook = rawget(hooks, "on_event")
+  if type(hook) == "function" then return hook end
+  error(("%s: on_event is %s, not a function"):format(place, fault.name(hook)), 0)
+end
+
+--- The function that is called for every event.
+local function filter_of(path, factory, options)
+  if type(factory) ~= "function" then
+    error(("%s:1: returned %s, not a function that takes the options")
+      :format(path, fault.name(factory)), 0)
+  end
+  local filter = factory(options)
+  if type(filter) == "function" then return filter end
+  local place = fault.place(factory)
+  if type(filter) == "table" then return check_hooks(filter, place) end
+  error(("%s: returned %s, not a function that takes an event")
+    :format(place, fault.name(filter)), 0)
+end
+
+--- All texts that a file is made of, each once.
+local function texts_of(file, texts, seen)
+  if seen[file] then return texts end
+  seen[file] = true
+  texts[#texts + 1] = #file.text .. ":" .. file.text
+  for _, part in ipairs(file.parts) do texts_of(part, texts, seen) end
+  return texts
+end
+
+--- Load one filter. Raises what is wrong with it.
+---@param name string
+---@param options table
+---@param counters lightuserdata struct filter_counters
+---@return function run from a slot on, over the batch in hand
+---@return string path
+---@return string texts that the filter is made of
+function loader.load(name, options, counters)
+  local path, text = world.find(name, false)
+  local factory, file = load_file(path, text)
+  local filter = filter_of(path, factory, options)
+  local driver = assert(load(world.driver, "=kvgate/driver.lua", "t"))()
+  local run = driver(filter, ffi.cast("struct filter_counters *", counters))
+  return run, path, table.concat(texts_of(file, {}, {}))
+end
+
+--- For C, which cannot make 64-bit cdata: the integer in the border's token.
+function loader.unsigned() return border.token.u64 end
+function loader.signed() return border.token.i64 end
+
+return loader

@@ -1,0 +1,197 @@
+--- What a script may reach: an allow list, fresh for every file.
+--
+-- A script's globals are an empty table in front of the allowed ones, so that every write shows:
+-- all are errors. A blocked name says that it is blocked, and why. Each file has copies of the
+-- library tables; the string functions that all strings share through their metatable are in a
+-- table that no script gets hold of.
+
+local sandbox = {}
+
+local PATTERN_MAX = 256       -- bytes of a pattern
+local SUBJECT_MAX = 64 * 1024 -- bytes that a pattern may run over
+local REPEAT_MAX = 1024 * 1024 -- bytes that string.rep may make
+
+-- ---- strings, with caps ----
+
+local find, match, gmatch, gsub = string.find, string.match, string.gmatch, string.gsub
+local rep = string.rep
+
+local function size_of(item) return type(item) == "string" and #item or 0 end
+
+local function check_pattern(name, subject, pattern)
+  if size_of(subject) > SUBJECT_MAX then
+    error(("string.%s: a pattern may run over %d bytes, not %d")
+      :format(name, SUBJECT_MAX, #subject), 3)
+  end
+  if size_of(pattern) > PATTERN_MAX then
+    error(("string.%s: a pattern has at most %d bytes, not %d")
+      :format(name, PATTERN_MAX, #pattern), 3)
+  end
+end
+
+local strings = {
+  byte = string.byte,
+  char = string.char,
+  format = string.format,
+  len = string.len,
+  lower = string.lower,
+  reverse = string.reverse,
+  sub = string.sub,
+  upper = string.upper,
+}
+
+function strings.find(subject, pattern, init, plain)
+  if not plain then check_pattern("find", subject, pattern) end
+  return find(subject, pattern, init, plain)
+end
+
+function strings.match(subject, pattern, init)
+  check_pattern("match", subject, pattern)
+  return match(subject, pattern, init)
+end
+
+function strings.gmatch(subject, pattern)
+  check_pattern("gmatch", subject, pattern)
+  return gmatch(subject, pattern)
+end
+
+function strings.gsub(subject, pattern, replacement, limit)
+  check_pattern("gsub", subject, pattern)
+  return gsub(subject, pattern, replacement, limit)
+end
+
+function strings.rep(text, count, separator)
+  local times = tonumber(count) or 0
+  if (#tostring(text) + size_of(separator)) * times > REPEAT_MAX then
+    error(("string.rep: makes at most %d bytes"):format(REPEAT_MAX), 2)
+  end
+  return rep(text, count, separator)
+end
+
+-- ---- names ----
+
+local function count_memory(what)
+  if what == "count" then return collectgarbage "count" end
+  error("collectgarbage is blocked in a filter but for \"count\"", 2)
+end
+
+--- Metatables of other things (strings, events) are the runtime's.
+local function metatable_of(item)
+  if type(item) ~= "table" then return nil end
+  return getmetatable(item)
+end
+
+local functions = {
+  _VERSION = _VERSION,
+  assert = assert,
+  collectgarbage = count_memory,
+  error = error,
+  getmetatable = metatable_of,
+  ipairs = ipairs,
+  next = next,
+  pairs = pairs,
+  pcall = pcall,
+  rawequal = rawequal,
+  rawget = rawget,
+  select = select,
+  setmetatable = setmetatable,
+  tonumber = tonumber,
+  tostring = tostring,
+  type = type,
+  unpack = unpack,
+  xpcall = xpcall,
+}
+
+local libraries = {
+  bit = bit,
+  math = math,
+  os = { clock = os.clock, time = os.time },
+  string = strings,
+  table = {
+    concat = table.concat,
+    insert = table.insert,
+    maxn = table.maxn,
+    remove = table.remove,
+    sort = table.sort,
+    unpack = unpack,
+  },
+}
+
+local code = "code comes from script files only"
+local outside = "a filter sees events and its options, nothing else of the machine"
+local shared = "a filter's variables are local"
+
+--- Names that people may look for, with the reason why they aren't there.
+local blocked = {
+  _G = shared,
+  coroutine = "a filter answers at once",
+  debug = "it would open the sandbox",
+  dofile = code,
+  ffi = "it would open the sandbox",
+  gcinfo = "use collectgarbage \"count\"",
+  getfenv = shared,
+  io = outside,
+  jit = "the runtime controls the compiler",
+  load = code,
+  loadfile = code,
+  loadstring = code,
+  module = "a module returns its table",
+  newproxy = "it would open the sandbox",
+  package = "require finds modules along the script path",
+  print = "standard output is not for filters",
+  rawset = shared,
+  setfenv = shared,
+  ["os.date"] = outside,
+  ["os.difftime"] = "subtract",
+  ["os.execute"] = outside,
+  ["os.exit"] = outside,
+  ["os.getenv"] = outside,
+  ["os.remove"] = outside,
+  ["os.rename"] = outside,
+  ["os.setlocale"] = outside,
+  ["os.tmpname"] = outside,
+  ["string.dump"] = code,
+}
+
+local function check_blocked(name)
+  local reason = blocked[name]
+  if reason then error(("'%s' is blocked in a filter: %s"):format(name, reason), 3) end
+end
+
+local function copy_library(name, library)
+  local copy = {}
+  for key, item in pairs(library) do copy[key] = item end
+  return setmetatable(copy, {
+    __index = function(_, key) check_blocked(name .. "." .. tostring(key)) end,
+    __metatable = false,
+  })
+end
+
+local function read_unknown(_, name)
+  check_blocked(name)
+  error(("'%s' is not defined"):format(tostring(name)), 2)
+end
+
+local function write_global(_, name)
+  error(("'%s' is not a local variable: write `local %s = …`"):format(name, name), 2)
+end
+
+--- The globals of one file.
+---@param require fun(name: string): any
+---@return table
+function sandbox.environment(require)
+  local names = { require = require }
+  for name, item in pairs(functions) do names[name] = item end
+  for name, library in pairs(libraries) do names[name] = copy_library(name, library) end
+  setmetatable(names, { __index = read_unknown })
+  return setmetatable({}, { __index = names, __newindex = write_global, __metatable = false })
+end
+
+--- ("x"):rep(n) and its like go through the caps as well.
+function sandbox.seal_strings()
+  local metatable = getmetatable ""
+  metatable.__index = strings
+  metatable.__metatable = false
+end
+
+return sandbox
