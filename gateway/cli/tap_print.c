@@ -156,13 +156,18 @@ static void print_loss(struct tap_printer *printer, uint64_t number,
 
 /* ---- events and messages ---- */
 
-/* Decode the event at `at` and step behind it; NULL or why it can't be. */
+/* Decode the event at `at` and step behind it; NULL or why it is none. */
 static const char *take_event(msgpack_unpacked *event, const uint8_t **at)
 {
     const uint8_t *start = *at;
+    const char *reason;
 
     *at = cursor_skip(start);
-    return tap_value_decode(event, start, (size_t)(*at - start));
+    reason = tap_value_decode(event, start, (size_t)(*at - start));
+    if (reason == NULL && event->data.type != MSGPACK_OBJECT_MAP &&
+        event->data.type != MSGPACK_OBJECT_ARRAY)
+        return "the event is neither a map nor an array";
+    return reason;
 }
 
 static bool is_wanted(const struct argument_list *fields,
@@ -195,7 +200,8 @@ static void write_fields(const struct tap_printer *printer, struct json *json,
     }
 }
 
-/* An event that is no map has no fields to mingle with ours. */
+/* An event that is an array, as some publishers send, has no fields to mingle
+ * with ours. */
 static void write_event(const struct tap_printer *printer, struct json *json,
                         const msgpack_object *event)
 {

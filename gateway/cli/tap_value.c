@@ -7,11 +7,11 @@ const char *tap_value_decode(msgpack_unpacked *value, const uint8_t *bytes,
 
     msgpack_unpacked_init(value);
     if (size > TAP_VALUE_MAX)
-        return "too large to show";
+        return "too large to be shown";
     /* Well-formed as it is, the one thing left is msgpack-c's own bound. */
     if (msgpack_unpack_next(value, (const char *)bytes, size, &offset) !=
         MSGPACK_UNPACK_SUCCESS)
-        return "nested too deep to show";
+        return "nested too deep to be shown";
     return NULL;
 }
 
