@@ -2,160 +2,49 @@
 
 #include <string.h>
 
-#define ROW(n) n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n
+/* clang-format off */
+#define FIVE(...)    __VA_ARGS__, __VA_ARGS__, __VA_ARGS__, __VA_ARGS__, __VA_ARGS__
+#define FIFTEEN(...) FIVE(__VA_ARGS__), FIVE(__VA_ARGS__), FIVE(__VA_ARGS__)
+#define ROW(...)     __VA_ARGS__, FIFTEEN(__VA_ARGS__)
+#define STR(size)    {CURSOR_STR, 1 + (size), 0, 1}
 
-const uint8_t cursor_sizes[256] = {
-    /* 0x00 */ ROW(1),
-    ROW(1),
-    ROW(1),
-    ROW(1),
-    /* 0x40 */ ROW(1),
-    ROW(1),
-    ROW(1),
-    ROW(1),
-    /* 0x80 */ 1,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    /* 0x90 */ 1,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    /* 0xa0 */ 1,
-    2,
-    3,
-    4,
-    5,
-    6,
-    7,
-    8,
-    9,
-    10,
-    11,
-    12,
-    13,
-    14,
-    15,
-    16,
-    /* 0xb0 */ 17,
-    18,
-    19,
-    20,
-    21,
-    22,
-    23,
-    24,
-    25,
-    26,
-    27,
-    28,
-    29,
-    30,
-    31,
-    32,
-    /* 0xc0 */ 1,
-    0,
-    1,
-    1,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    5,
-    9,
-    2,
-    3,
-    5,
-    9,
-    /* 0xd0 */ 2,
-    3,
-    5,
-    9,
-    3,
-    4,
-    6,
-    10,
-    18,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    /* 0xe0 */ ROW(1),
-    ROW(1)};
-
-#undef ROW
-
-/* The forms 0xc0 to 0xdf; for those with a size field, its width in bytes. */
-static const struct form {
-    uint8_t kind;
-    uint8_t width;
-} forms[32] = {
-    {CURSOR_NIL, 0},  {CURSOR_INVALID, 0}, {CURSOR_BOOL, 0},
-    {CURSOR_BOOL, 0}, {CURSOR_BIN, 1},     {CURSOR_BIN, 2},
-    {CURSOR_BIN, 4},  {CURSOR_EXT, 1},     {CURSOR_EXT, 2},
-    {CURSOR_EXT, 4},  {CURSOR_FLOAT32, 0}, {CURSOR_FLOAT64, 0},
-    {CURSOR_UINT, 0}, {CURSOR_UINT, 0},    {CURSOR_UINT, 0},
-    {CURSOR_UINT, 0}, {CURSOR_INT, 0},     {CURSOR_INT, 0},
-    {CURSOR_INT, 0},  {CURSOR_INT, 0},     {CURSOR_EXT, 0},
-    {CURSOR_EXT, 0},  {CURSOR_EXT, 0},     {CURSOR_EXT, 0},
-    {CURSOR_EXT, 0},  {CURSOR_STR, 1},     {CURSOR_STR, 2},
-    {CURSOR_STR, 4},  {CURSOR_ARRAY, 2},   {CURSOR_ARRAY, 4},
-    {CURSOR_MAP, 2},  {CURSOR_MAP, 4},
+/* kind, size, width, head */
+const struct cursor_form cursor_forms[256] = {
+    /* 0x00: the integer itself */
+    ROW({CURSOR_UINT, 1, 0, 1}), ROW({CURSOR_UINT, 1, 0, 1}),
+    ROW({CURSOR_UINT, 1, 0, 1}), ROW({CURSOR_UINT, 1, 0, 1}),
+    ROW({CURSOR_UINT, 1, 0, 1}), ROW({CURSOR_UINT, 1, 0, 1}),
+    ROW({CURSOR_UINT, 1, 0, 1}), ROW({CURSOR_UINT, 1, 0, 1}),
+    /* 0x80: a map, its count in the low bits */
+    {CURSOR_MAP, 1, 0, 1}, FIFTEEN({CURSOR_MAP, 0, 0, 1}),
+    /* 0x90: an array */
+    {CURSOR_ARRAY, 1, 0, 1}, FIFTEEN({CURSOR_ARRAY, 0, 0, 1}),
+    /* 0xa0: a str */
+    STR(0), STR(1), STR(2), STR(3), STR(4), STR(5), STR(6), STR(7), STR(8),
+    STR(9), STR(10), STR(11), STR(12), STR(13), STR(14), STR(15), STR(16),
+    STR(17), STR(18), STR(19), STR(20), STR(21), STR(22), STR(23), STR(24),
+    STR(25), STR(26), STR(27), STR(28), STR(29), STR(30), STR(31),
+    /* 0xc0: everything else */
+    {CURSOR_NIL, 1, 0, 1}, {CURSOR_INVALID, 0, 0, 1}, {CURSOR_BOOL, 1, 0, 1},
+    {CURSOR_BOOL, 1, 0, 1}, {CURSOR_BIN, 0, 1, 2}, {CURSOR_BIN, 0, 2, 3},
+    {CURSOR_BIN, 0, 4, 5}, {CURSOR_EXT, 0, 1, 3}, {CURSOR_EXT, 0, 2, 4},
+    {CURSOR_EXT, 0, 4, 6}, {CURSOR_FLOAT32, 5, 0, 1},
+    {CURSOR_FLOAT64, 9, 0, 1}, {CURSOR_UINT, 2, 0, 1}, {CURSOR_UINT, 3, 0, 1},
+    {CURSOR_UINT, 5, 0, 1}, {CURSOR_UINT, 9, 0, 1}, {CURSOR_INT, 2, 0, 1},
+    {CURSOR_INT, 3, 0, 1}, {CURSOR_INT, 5, 0, 1}, {CURSOR_INT, 9, 0, 1},
+    {CURSOR_EXT, 3, 0, 2}, {CURSOR_EXT, 4, 0, 2}, {CURSOR_EXT, 6, 0, 2},
+    {CURSOR_EXT, 10, 0, 2}, {CURSOR_EXT, 18, 0, 2}, {CURSOR_STR, 0, 1, 2},
+    {CURSOR_STR, 0, 2, 3}, {CURSOR_STR, 0, 4, 5}, {CURSOR_ARRAY, 0, 2, 3},
+    {CURSOR_ARRAY, 0, 4, 5}, {CURSOR_MAP, 0, 2, 3}, {CURSOR_MAP, 0, 4, 5},
+    /* 0xe0: the negative integer itself */
+    ROW({CURSOR_INT, 1, 0, 1}), ROW({CURSOR_INT, 1, 0, 1}),
 };
+/* clang-format on */
 
-static bool is_fixed(uint8_t tag)
-{
-    return tag < 0xc0 || tag >= 0xe0;
-}
-
-static struct form form_of(uint8_t tag)
-{
-    if (tag < 0x80)
-        return (struct form){CURSOR_UINT, 0};
-    if (tag < 0x90)
-        return (struct form){CURSOR_MAP, 0};
-    if (tag < 0xa0)
-        return (struct form){CURSOR_ARRAY, 0};
-    if (tag < 0xc0)
-        return (struct form){CURSOR_STR, 0};
-    if (tag >= 0xe0)
-        return (struct form){CURSOR_INT, 0};
-    return forms[tag & 0x1f];
-}
-
-enum cursor_kind cursor_kind(const uint8_t *at)
-{
-    return form_of(*at).kind;
-}
+#undef FIVE
+#undef FIFTEEN
+#undef ROW
+#undef STR
 
 const char *cursor_kind_name(enum cursor_kind kind)
 {
@@ -171,78 +60,82 @@ const char *cursor_kind_name(enum cursor_kind kind)
     return names[kind];
 }
 
+/* `width` is 1, 2, 4 or 8. */
 static uint64_t big_endian(const uint8_t *at, unsigned width)
 {
-    uint64_t value = 0;
+    uint64_t eight;
+    uint32_t four;
+    uint16_t two;
 
-    for (unsigned i = 0; i < width; i++)
-        value = value << 8 | at[i];
-    return value;
+    switch (width) {
+    case 1:
+        return *at;
+    case 2:
+        memcpy(&two, at, sizeof two);
+        return __builtin_bswap16(two);
+    case 4:
+        memcpy(&four, at, sizeof four);
+        return __builtin_bswap32(four);
+    default:
+        memcpy(&eight, at, sizeof eight);
+        return __builtin_bswap64(eight);
+    }
 }
 
-/* The size field of a sized form, which lies whole before the end. */
-static uint32_t size_field(const uint8_t *at, struct form form)
+static struct cursor_form form_of(const uint8_t *at)
 {
-    return (uint32_t)big_endian(at + 1, form.width);
+    return cursor_forms[*at];
 }
 
-/* The low bits of a fixed form that count its members. */
-static uint32_t fixed_count(uint8_t tag)
-{
-    return tag & 0x0f;
-}
-
-static bool is_container(struct form form)
+static bool is_container(struct cursor_form form)
 {
     return form.kind == CURSOR_ARRAY || form.kind == CURSOR_MAP;
+}
+
+uint32_t cursor_enter(const uint8_t **at)
+{
+    struct cursor_form form = form_of(*at);
+    uint32_t count = **at & 0x0f; /* of the forms without a size field */
+
+    if (form.width != 0)
+        count = (uint32_t)big_endian(*at + 1, form.width);
+    *at += form.head;
+    return count;
 }
 
 bool cursor_open(const uint8_t **at, const uint8_t *end, enum cursor_kind kind,
                  uint32_t *count)
 {
-    struct form form;
+    struct cursor_form form;
 
     if (*at == end)
         return false;
-    form = form_of(**at);
-    if (form.kind != kind || !is_container(form) || end - *at <= form.width)
+    form = form_of(*at);
+    if (form.kind != kind || !is_container(form) || end - *at < form.head)
         return false;
     *count = cursor_enter(at);
     return true;
 }
 
-uint32_t cursor_enter(const uint8_t **at)
+/* Behind a value with a size field; NULL if it is cut or no value at all. */
+static const uint8_t *behind_sized(const uint8_t *at, const uint8_t *end)
 {
-    struct form form = form_of(**at);
-    uint32_t count =
-        form.width == 0 ? fixed_count(**at) : size_field(*at, form);
-
-    *at += 1 + form.width;
-    return count;
-}
-
-/* Behind the value at `at`, which is no container; NULL if it is cut or no
- * value at all. */
-static const uint8_t *behind_plain(const uint8_t *at, const uint8_t *end,
-                                   struct form form)
-{
-    size_t head = 1u + form.width + (form.kind == CURSOR_EXT);
+    struct cursor_form form = form_of(at);
     size_t left = (size_t)(end - at);
+    uint32_t size;
 
-    if (form.kind == CURSOR_INVALID)
+    if (form.kind == CURSOR_INVALID || left < form.head)
         return NULL;
-    if (form.width == 0)
-        return cursor_sizes[*at] <= left ? at + cursor_sizes[*at] : NULL;
-    if (left < head || left - head < size_field(at, form))
-        return NULL;
-    return at + head + size_field(at, form);
+    size = (uint32_t)big_endian(at + 1, form.width);
+    return size <= left - form.head ? at + form.head + size : NULL;
 }
 
 /* Values that the container at `at` holds, `at` moved behind its header; false
  * when its header is cut or claims more than can follow. */
 static bool enter_checked(const uint8_t **at, const uint8_t *end,
-                          struct form form, uint64_t *members)
+                          uint64_t *members)
 {
+    struct cursor_form form = form_of(*at);
     uint32_t count;
 
     if (!cursor_open(at, end, form.kind, &count))
@@ -259,7 +152,7 @@ const uint8_t *cursor_check_inside(const uint8_t *at, const uint8_t *end,
     uint64_t left = 1;
 
     for (;;) {
-        struct form form;
+        const struct cursor_form *form;
         uint64_t members;
 
         while (left == 0) {
@@ -270,14 +163,20 @@ const uint8_t *cursor_check_inside(const uint8_t *at, const uint8_t *end,
         left--;
         if (at == end)
             return NULL;
-        form = form_of(*at);
-        if (!is_container(form)) {
-            at = behind_plain(at, end, form);
+        form = &cursor_forms[*at];
+        if (form->size != 0) {
+            if (form->size > end - at)
+                return NULL;
+            at += form->size;
+            continue;
+        }
+        if (!is_container(*form)) {
+            at = behind_sized(at, end);
             if (at == NULL)
                 return NULL;
             continue;
         }
-        if (!enter_checked(&at, end, form, &members))
+        if (!enter_checked(&at, end, &members))
             return NULL;
         if (members == 0)
             continue;
@@ -294,27 +193,22 @@ const uint8_t *cursor_check(const uint8_t *at, const uint8_t *end)
 }
 
 /* Checked bytes need no stack: only how many values are still to come. */
-const uint8_t *cursor_skip(const uint8_t *at)
+const uint8_t *cursor_skip_long(const uint8_t *at)
 {
     uint64_t left = 1;
 
     do {
-        struct form form;
-        size_t size = cursor_sizes[*at];
+        struct cursor_form form = form_of(at);
 
         left--;
-        if (size != 0) {
-            at += size;
-            continue;
-        }
-        form = form_of(*at);
-        if (is_container(form)) {
+        if (form.size != 0) {
+            at += form.size;
+        } else if (is_container(form)) {
             uint64_t count = cursor_enter(&at);
 
             left += form.kind == CURSOR_MAP ? 2 * count : count;
         } else {
-            at += 1u + form.width + (form.kind == CURSOR_EXT) +
-                  size_field(at, form);
+            at += form.head + big_endian(at + 1, form.width);
         }
     } while (left != 0);
     return at;
@@ -322,37 +216,28 @@ const uint8_t *cursor_skip(const uint8_t *at)
 
 const uint8_t *cursor_bytes(const uint8_t *at, uint32_t *size)
 {
-    struct form form = form_of(*at);
-    unsigned type = form.kind == CURSOR_EXT;
+    struct cursor_form form = form_of(at);
 
     if (form.width != 0)
-        *size = size_field(at, form);
+        *size = (uint32_t)big_endian(at + 1, form.width);
     else
-        *size = cursor_sizes[*at] - 1u - type;
-    return at + 1 + form.width + type;
-}
-
-static bool is_unsigned(uint8_t tag)
-{
-    return tag < 0x80 || (tag >= 0xcc && tag <= 0xcf);
-}
-
-static bool is_signed(uint8_t tag)
-{
-    return tag >= 0xe0 || (tag >= 0xd0 && tag <= 0xd3);
+        *size = (uint32_t)form.size - form.head;
+    return at + form.head;
 }
 
 static uint64_t unsigned_value(const uint8_t *at)
 {
-    return is_fixed(*at) ? *at : big_endian(at + 1, cursor_sizes[*at] - 1u);
+    unsigned width = form_of(at).size - 1u;
+
+    return width == 0 ? *at : big_endian(at + 1, width);
 }
 
 static int64_t signed_value(const uint8_t *at)
 {
-    unsigned width = cursor_sizes[*at] - 1u;
+    unsigned width = form_of(at).size - 1u;
     uint64_t sign;
 
-    if (is_fixed(*at))
+    if (width == 0)
         return (int8_t)*at;
     sign = UINT64_C(1) << (8 * width - 1);
     return (int64_t)((big_endian(at + 1, width) ^ sign) - sign);
@@ -360,11 +245,13 @@ static int64_t signed_value(const uint8_t *at)
 
 bool cursor_u64(const uint8_t *at, uint64_t *value)
 {
-    if (is_unsigned(*at)) {
+    enum cursor_kind kind = cursor_kind(at);
+
+    if (kind == CURSOR_UINT) {
         *value = unsigned_value(at);
         return true;
     }
-    if (!is_signed(*at) || signed_value(at) < 0)
+    if (kind != CURSOR_INT || signed_value(at) < 0)
         return false;
     *value = (uint64_t)signed_value(at);
     return true;
@@ -372,11 +259,13 @@ bool cursor_u64(const uint8_t *at, uint64_t *value)
 
 bool cursor_i64(const uint8_t *at, int64_t *value)
 {
-    if (is_signed(*at)) {
+    enum cursor_kind kind = cursor_kind(at);
+
+    if (kind == CURSOR_INT) {
         *value = signed_value(at);
         return true;
     }
-    if (!is_unsigned(*at) || unsigned_value(at) > INT64_MAX)
+    if (kind != CURSOR_UINT || unsigned_value(at) > INT64_MAX)
         return false;
     *value = (int64_t)unsigned_value(at);
     return true;
@@ -384,7 +273,7 @@ bool cursor_i64(const uint8_t *at, int64_t *value)
 
 double cursor_double(const uint8_t *at)
 {
-    uint64_t bits = big_endian(at + 1, cursor_sizes[*at] - 1u);
+    uint64_t bits = big_endian(at + 1, form_of(at).size - 1u);
     uint32_t half = (uint32_t)bits;
     double value;
     float single;

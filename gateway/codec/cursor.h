@@ -41,16 +41,34 @@ const uint8_t *cursor_check(const uint8_t *at, const uint8_t *end);
 const uint8_t *cursor_check_inside(const uint8_t *at, const uint8_t *end,
                                    unsigned inside);
 
-/* Bytes of a value whose first byte says it all, by that byte; else 0. */
-extern const uint8_t cursor_sizes[256];
+/* What the first byte of a value says of it. */
+struct cursor_form {
+    uint8_t kind;  /* enum cursor_kind */
+    uint8_t size;  /* bytes of the value; 0: more must be read to tell */
+    uint8_t width; /* bytes of the size or count that follows, or 0 */
+    uint8_t head;  /* bytes in front of its payload or members */
+};
+
+extern const struct cursor_form cursor_forms[256]; /* by the first byte */
 
 /* ---- on checked bytes ---- */
 
-enum cursor_kind cursor_kind(const uint8_t *at);
+static inline enum cursor_kind cursor_kind(const uint8_t *at)
+{
+    return (enum cursor_kind)cursor_forms[*at].kind;
+}
+
 const char *cursor_kind_name(enum cursor_kind kind); /* "string", "array", … */
 
+const uint8_t *cursor_skip_long(const uint8_t *at);
+
 /* The first byte behind the value. */
-const uint8_t *cursor_skip(const uint8_t *at);
+static inline const uint8_t *cursor_skip(const uint8_t *at)
+{
+    uint8_t size = cursor_forms[*at].size;
+
+    return size != 0 ? at + size : cursor_skip_long(at);
+}
 
 /* Enter an array or map: its count of members (pairs), `at` moved behind the
  * header.  The value must be one. */

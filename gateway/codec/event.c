@@ -383,7 +383,7 @@ static void write_stamped(const struct event *event, uint64_t id,
 
     to = put_run(to, event->bytes, old);
     to = pack_u64(to, id);
-    to = put_run(to, old + cursor_sizes[*old], event->bytes + event->size);
+    to = put_run(to, cursor_skip(old), event->bytes + event->size);
     out->size = (size_t)(to - out->data);
 }
 

@@ -16,32 +16,55 @@ static inline uint64_t load(const uint8_t *at)
 /* The last words may overlap the ones before: cheaper than a tail. */
 static inline bool same(const uint8_t *a, const uint8_t *b, size_t size)
 {
-    uint64_t differ = 0;
+    size_t last = size - 8;
     size_t i;
 
-    if (size < sizeof differ)
+    if (size < 8)
         return memcmp(a, b, size) == 0;
-    for (i = 0; i + 2 * sizeof differ <= size; i += 2 * sizeof differ)
-        if (((load(a + i) ^ load(b + i)) | (load(a + i + 8) ^ load(b + i + 8))))
+    for (i = 0; i + 32 <= size; i += 32)
+        if (((load(a + i) ^ load(b + i)) | (load(a + i + 8) ^ load(b + i + 8)) |
+             (load(a + i + 16) ^ load(b + i + 16)) |
+             (load(a + i + 24) ^ load(b + i + 24))) != 0)
             return false;
-    if (i + sizeof differ <= size)
-        differ = load(a + i) ^ load(b + i);
-    i = size - sizeof differ;
-    return (differ | (load(a + i) ^ load(b + i))) == 0;
+    for (; i < last; i += 8)
+        if (load(a + i) != load(b + i))
+            return false;
+    return load(a + last) == load(b + last);
 }
 
-/* Behind the value in a hole, which is inside the event's map. */
-static inline const uint8_t *behind_hole(const uint8_t *at, const uint8_t *end)
+/* Bytes of the value in a hole, at most `left`; 0: it is cut or no value. */
+static inline size_t hole_size(const uint8_t *at, size_t left)
 {
-    size_t left = (size_t)(end - at);
+    const uint8_t *end;
     size_t size;
 
-    if (left < 2) /* a hole is never the last byte of a payload */
-        return NULL;
-    size = at[0] == 0xd9 ? 2u + at[1] : cursor_sizes[at[0]];
-    if (size == 0)
-        return cursor_check_inside(at, end, 1);
-    return size <= left ? at + size : NULL;
+    if (left < 2) /* only behind an event that is cut */
+        return 0;
+    size = at[0] == 0xd9 ? 2u + at[1] : cursor_forms[at[0]].size;
+    if (size == 0) {
+        end = cursor_check_inside(at, at + left, 1);
+        return end != NULL ? (size_t)(end - at) : 0;
+    }
+    return size <= left ? size : 0;
+}
+
+/* The value in a hole has another size: the fields behind it have moved. */
+static void move_fields(struct event *event, const struct template_run *run,
+                        uint32_t by)
+{
+    for (int i = 0; i < EVENT_FIELDS; i++)
+        event->at[i] += by & run->behind[i];
+}
+
+/* An id of the usual forms, or whatever event_judge says. */
+static bool is_sound(const struct template *template, struct event *event)
+{
+    uint32_t id = event->at[FIELD_EVENT_ID];
+
+    if (!template->type_varies &&
+        (id == 0 || cursor_kind(event->bytes + id) == CURSOR_UINT))
+        return true;
+    return event_judge(event) == EVENT_OK;
 }
 
 const uint8_t *template_match(const struct template *template,
@@ -50,32 +73,32 @@ const uint8_t *template_match(const struct template *template,
 {
     const struct template_run *run = template->runs;
     const struct template_run *last = run + template->holes;
-    const struct template_place *place = template->places;
+    const uint8_t *kept = template->bytes.data;
     const uint8_t *at = bytes;
 
-    if (template->bytes.size == 0)
+    if (template->constant == 0 || template->constant > (size_t)(end - bytes))
         return NULL;
     *event = (struct event){.bytes = bytes, .type = template->type};
-    for (;; run++) {
-        const struct template_place *stop = template->places + run->places_end;
-        uint32_t shift = (uint32_t)(at - bytes) - run->start;
+    memcpy(event->at, template->at, sizeof event->at);
+    for (; run < last; run++) {
+        size_t size;
 
-        if ((size_t)(end - at) < run->size ||
-            !same(at, template->bytes.data + run->start, run->size))
+        if (!same(at, kept, run->size))
             return NULL;
-        for (; place < stop; place++)
-            event->at[place->field] = place->at + shift;
         at += run->size;
-        if (run == last)
-            break;
-        at = behind_hole(at, end);
-        if (at == NULL)
+        size = hole_size(at, (size_t)(end - at) - run->rest);
+        if (size == 0)
             return NULL;
+        if (size != run->hole)
+            move_fields(event, run, (uint32_t)size - run->hole);
+        at += size;
+        kept += run->size + run->hole;
     }
-    event->size = (uint32_t)(at - bytes);
-    if (template->is_judged && event_judge(event) != EVENT_OK)
+    if (!same(at, kept, run->size))
         return NULL;
-    return at;
+    at += run->size;
+    event->size = (uint32_t)(at - bytes);
+    return is_sound(template, event) ? at : NULL;
 }
 
 /* ---- learning ---- */
@@ -143,36 +166,40 @@ static void mark_holes(struct template *template, const uint8_t *bytes,
     }
 }
 
-static bool is_judge_field(uint8_t field)
+static void divide_behind(struct template *template, struct template_run *run,
+                          const struct template_pair *hole)
 {
-    return field == FIELD_EVENT_ID || field == FIELD_EVENT_TYPE ||
-           field == FIELD_TYPE;
+    run->hole = (uint16_t)(hole->end - hole->value);
+    for (int i = 0; i < EVENT_FIELDS; i++)
+        run->behind[i] = template->at[i] > hole->value ? UINT32_MAX : 0;
+    if (hole->field == FIELD_EVENT_TYPE || hole->field == FIELD_TYPE)
+        template->type_varies = true;
 }
 
-/* Runs and places anew from the pairs. */
+/* Runs anew from the pairs. */
 static void divide(struct template *template)
 {
     struct template_run *run = template->runs;
-    uint32_t places = 0;
+    uint32_t start = 0;
 
-    *run = (struct template_run){0};
-    template->is_judged = false;
+    template->type_varies = false;
     for (uint32_t i = 0; i < template->pair_count; i++) {
         const struct template_pair *pair = &template->pairs[i];
 
-        if (pair->field != FIELD_NONE)
-            template->places[places++] =
-                (struct template_place){pair->value, pair->field};
         if (!pair->is_hole)
             continue;
-        template->is_judged |= is_judge_field(pair->field);
-        run->size = (uint16_t)(pair->value - run->start);
-        run->places_end = places;
-        *++run = (struct template_run){.start = pair->end};
+        run->size = (uint16_t)(pair->value - start);
+        divide_behind(template, run, pair);
+        start = pair->end;
+        run++;
     }
-    run->size = (uint16_t)(template->bytes.size - run->start);
-    run->places_end = places;
+    run->size = (uint16_t)(template->bytes.size - start);
     template->holes = (uint32_t)(run - template->runs);
+    template->constant = run->size;
+    while (run-- > template->runs) {
+        run->rest = template->constant;
+        template->constant += run->size;
+    }
 }
 
 static void adopt(struct template *template, const struct event *event,
@@ -181,6 +208,7 @@ static void adopt(struct template *template, const struct event *event,
     buffer_clear(&template->bytes);
     buffer_put(&template->bytes, event->bytes, event->size);
     memcpy(template->pairs, pairs, count * sizeof *pairs);
+    memcpy(template->at, event->at, sizeof template->at);
     template->pair_count = count;
     template->type = event->type;
     template->patience = TEMPLATE_PATIENCE;

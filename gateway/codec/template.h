@@ -31,29 +31,26 @@ struct template_pair {
     bool is_hole;
 };
 
-/* Bytes that must be the same, up to a hole or to the end. */
+/* Bytes that must be the same, and the hole behind them. */
 struct template_run {
-    uint16_t start;
-    uint16_t size;
-    uint32_t places_end; /* places up to this one lie in it or right behind */
-};
-
-struct template_place {
-    uint32_t at;
-    uint32_t field;
+    uint16_t size; /* of the run */
+    uint16_t hole; /* bytes of the kept event's value in the hole */
+    uint32_t rest; /* bytes of all runs behind the hole */
+    uint32_t behind[EVENT_FIELDS]; /* ~0 if the field lies behind the hole */
 };
 
 struct template
 {
-    struct buffer bytes; /* of the kept event; empty: none yet */
+    struct buffer bytes;       /* of the kept event; empty: none yet */
+    uint32_t at[EVENT_FIELDS]; /* as in struct event */
     uint32_t pair_count;
     uint32_t holes;
-    uint8_t type;   /* enum event_type, unless judged */
-    bool is_judged; /* id or type lies in a hole */
-    uint8_t patience;
+    uint32_t constant; /* bytes of all runs */
+    uint8_t type;      /* enum event_type, unless it varies */
+    bool type_varies;  /* event_type or type lies in a hole */
+    uint8_t patience;  /* strangers it will still see off */
     struct template_pair pairs[TEMPLATE_PAIRS];
-    struct template_run runs[TEMPLATE_PAIRS + 1]; /* holes + 1 of them */
-    struct template_place places[EVENT_FIELDS];
+    struct template_run runs[TEMPLATE_PAIRS + 1]; /* the last has no hole */
 };
 
 /*
