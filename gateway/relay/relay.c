@@ -265,7 +265,6 @@ static void lose_gap(struct relay *relay, size_t index, uint64_t number,
 
     source->counters.gaps++;
     source->counters.missing += missing;
-    source->guard_since_ms = relay->moment.now.steady_ms;
     log_gated(&source->gates[LOSS_GAP], LOG_WARN,
               "source \"%s\": %" PRIu64 " numbers missing before %" PRIu64,
               source->name, missing, number);
@@ -293,6 +292,7 @@ static void judge(struct relay *relay, size_t index, uint64_t number,
     struct seq_judgement judgement =
         seq_track(tracker, number, header->first_id, header->last_id);
 
+    relay->sources[index]->guard_since_ms = relay->moment.now.steady_ms;
     if (judgement.guard)
         lose(relay, index, LOSS_GUARD, 1);
     if (judgement.verdict == SEQ_GAP)

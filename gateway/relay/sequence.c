@@ -13,6 +13,13 @@ static enum seq_verdict judge(const struct seq_tracker *tracker,
     return number == tracker->last + 1 ? SEQ_NEXT : SEQ_GAP;
 }
 
+/* Was a number left out before this message?  A publisher starts at 1, so one
+ * that started over and is past it has left some out already. */
+static bool shows_hole(enum seq_verdict verdict, uint64_t number)
+{
+    return verdict == SEQ_GAP || (verdict == SEQ_RESTART && number > 1);
+}
+
 struct seq_judgement seq_track(struct seq_tracker *tracker, uint64_t number,
                                uint64_t first_id, uint64_t last_id)
 {
@@ -23,7 +30,8 @@ struct seq_judgement seq_track(struct seq_tracker *tracker, uint64_t number,
         judgement.missing = number - tracker->last - 1;
     /* A new gap or a restart marks the same place anyway. */
     judgement.guard = seq_guard_close(tracker) && judgement.verdict == SEQ_NEXT;
-    tracker->guard_due = tracker->guard && judgement.verdict == SEQ_GAP;
+    tracker->guard_due =
+        tracker->guard && shows_hole(judgement.verdict, number);
     if (judgement.verdict == SEQ_RESTART || last_id != 0)
         tracker->last_id = last_id;
     tracker->last = number;

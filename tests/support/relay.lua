@@ -30,9 +30,12 @@ function Subject:write(name, text)
   file:close()
 end
 
---- An event with this object key and whatever else is given.
+local last_id = 0
+
+--- An event with this object key and whatever else is given; event_ids count up, as a publisher's.
 function relay.event(key, fields)
-  local event = { event_type = "stored", object_key = key }
+  last_id = last_id + 1
+  local event = { event_type = "stored", event_id = last_id, object_key = key }
   for name, value in pairs(fields or {}) do
     event[name] = value
   end

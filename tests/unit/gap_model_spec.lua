@@ -37,7 +37,8 @@ local function new_publisher(name, random, chance)
     held = nil, -- the batch that the worker has taken
     lost = {}, -- event -> true
     poisoned = {},
-    heard = nil, -- made when the gateway first heard of us
+    heard = nil, -- first event of the first batch that the gateway got
+    before = nil, -- what was lost before that: nobody had heard of us yet
     alias = false, -- a restart that no wire shows
   }
 end
@@ -103,7 +104,12 @@ local function send(publisher, clock)
   end
   publisher.restarted = false
   publisher.last_number, publisher.last_id = publisher.number, publisher.id
-  publisher.heard = publisher.heard or batch[1]
+  if publisher.heard == nil then
+    publisher.heard, publisher.before = batch[1], {}
+    for event in pairs(publisher.lost) do
+      publisher.before[event] = true
+    end
+  end
   publisher.last_heard = batch[#batch]
   return wire.payload(clock, events, 0)
 end
@@ -160,7 +166,8 @@ end
 local function count_hidden(publisher, streams)
   local hidden = 0
   for event = publisher.heard or publisher.made + 1, publisher.last_heard or 0 do
-    if publisher.lost[event] or publisher.poisoned[event] then
+    local lost = publisher.lost[event] and not publisher.before[event]
+    if lost or publisher.poisoned[event] and not publisher.lost[event] then
       for _, stream in ipairs(destinations(publisher.name, event)) do
         if not is_covered(streams[stream], publisher.name, event) then
           hidden = hidden + 1

@@ -58,7 +58,7 @@ for stream in status["streams"]:
     assert stream["last_sequence"] == stream["published_batches"] + stream["reserved_numbers"]
 ]]
     assert.equal(
-      'st"ore 1 6 1\n1 1 False\nout kv@ 4 4\nf.lua None 1 2 1 1 1 1\nf.lua own 1 3 0 1 1 0',
+      'st"ore 1 6 1\n1 1 False\nout kv@ 4 4\nf.lua None 1 2 1 1 1 1\nf.lua own 1 2 0 0 2 0',
       python(program, busy_subject().core:status())
     )
   end)
