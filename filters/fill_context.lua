@@ -30,6 +30,7 @@ return function(options)
   for name, kind in pairs(FIELDS) do known[name] = kind end
   local given = check.options(options, known)
   if given.backends and given.tenants then check.one_of(given, "backends", "tenants") end
+  if next(given) == nil then check.refuse("model_name", "at least one field to fill", nil) end
   local by = given.tenants and "tenant_id" or "backend_id"
   local contexts, overwrite = {}, given.overwrite
   for name, context in pairs(given.tenants or given.backends or {}) do

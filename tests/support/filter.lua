@@ -1,0 +1,127 @@
+--- Filters under test: events in, what each stream got out, through the whole relay.
+--
+--   local filter = require "tests.support.filter"
+--   local out = filter.run("select_medium.lua", { keep = "cpu" }, {
+--     { event_type = "stored", object_key = "a", medium = "cpu" },
+--     { event_type = "cleared" },
+--   })
+--   assert.equal("a", out[1].object_key)
+--
+-- An event is a table of the fields that matter; the rest is filled as the publisher does, and
+-- `filter.null` or `filter.absent` say that a field is nil or not there. What comes out is one
+-- table an event, name to value, with filter.null for nil. Arrays come as lists.
+
+local gateway = require "gateway"
+local wire = require "tests.support.wire"
+
+local filter = { null = wire.null, absent = wire.absent }
+
+-- ---- the configuration ----
+
+local function quote(text)
+  local escaped = text:gsub('[%c"\\]', function(char) return ("\\x%02x"):format(char:byte()) end)
+  return '"' .. escaped .. '"'
+end
+
+--- A value as YAML in one line.
+local function yaml(value)
+  if type(value) == "string" then return quote(value) end
+  if type(value) ~= "table" then return tostring(value) end
+  local parts = {}
+  if #value > 0 then
+    for index, item in ipairs(value) do parts[index] = yaml(item) end
+    return "[" .. table.concat(parts, ", ") .. "]"
+  end
+  for name, item in pairs(value) do parts[#parts + 1] = quote(name) .. ": " .. yaml(item) end
+  return "{" .. table.concat(parts, ", ") .. "}"
+end
+
+local function configuration(script, options, streams)
+  local lines = {
+    "sources:",
+    "  - { name: store, connect: 'tcp://127.0.0.1:5557' }",
+    "filters:",
+    "  - script: " .. quote(script),
+    options and "    options: " .. yaml(options) or "",
+    "streams:",
+  }
+  for index, name in ipairs(streams) do
+    local endpoint = "tcp://127.0.0.1:" .. 6000 + index
+    lines[#lines + 1] = ("  - { name: %s, bind: '%s' }"):format(name, endpoint)
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+-- ---- events ----
+
+local function encode(events)
+  local encoded = {}
+  for index, event in ipairs(events) do
+    local fields = { event_id = index }
+    for name, value in pairs(event) do fields[name] = value end
+    encoded[index] = wire.event(fields)
+  end
+  return wire.payload(nil, encoded)
+end
+
+local function plain(value)
+  if type(value) ~= "table" or value.kind ~= "array" then return value end
+  local list = {}
+  for index, item in ipairs(value) do list[index] = plain(item) end
+  return list
+end
+
+local function decode(messages)
+  local events = {}
+  for _, message in ipairs(messages) do
+    for _, map in ipairs(wire.decode(message.payload)[2]) do
+      local event = {}
+      for _, pair in ipairs(map) do event[pair[1]] = plain(pair[2]) end
+      events[#events + 1] = event
+    end
+  end
+  return events
+end
+
+-- ---- running ----
+
+--- Run a filter over one message with these events. Raises if it cannot be loaded, or if it fails
+--- on an event.
+---@param script string looked up in filters/
+---@param options? table
+---@param events table[]
+---@param streams? string[] names; without them there is one stream, and its events are returned
+---@return table # events; with `streams`, events by stream
+function filter.run(script, options, events, streams)
+  local names = streams or { "out" }
+  local relay = gateway.relay(configuration(script, options, names), { installed = { "filters" } })
+  relay:receive("store", 1, encode(events))
+  assert(relay:status():find('"errors":0', 1, true), script .. " failed on an event, see the log")
+  local out = {}
+  for _, name in ipairs(names) do out[name] = decode(relay:sent(name)) end
+  return streams and out or out.out
+end
+
+--- Which of the events came through: a list of true and false.
+---@param script string
+---@param options? table
+---@param events table[]
+---@return boolean[]
+function filter.kept(script, options, events)
+  local kept = {}
+  for index = 1, #events do kept[index] = false end
+  for _, event in ipairs(filter.run(script, options, events)) do kept[event.event_id] = true end
+  return kept
+end
+
+--- Why a filter does not load with these options, or nil if it does.
+---@param script string
+---@param options? table
+---@return string?
+function filter.mistake(script, options)
+  local text = configuration(script, options, { "out" })
+  local ok, why = pcall(gateway.relay, text, { installed = { "filters" } })
+  return not ok and why or nil
+end
+
+return filter
