@@ -87,7 +87,8 @@ local matches = {}
 ---@return uint64_t? # nil if the capture's group is missing
 function matches:low64(name)
   local digits, size = capture_of(self, name, "hex")
-  if size ~= 0 then return low64(digits, size) end
+  if size == 0 then return nil end
+  return low64(digits, size)
 end
 
 --- The first 16 digits.
@@ -95,7 +96,8 @@ end
 ---@return uint64_t?
 function matches:high64(name)
   local digits, size = capture_of(self, name, "hex")
-  if size ~= 0 then return high64(digits, size) end
+  if size == 0 then return nil end
+  return high64(digits, size)
 end
 
 --- An int capture: a number, or above 2^53 a uint64_t, so that it is always exact.
@@ -114,7 +116,8 @@ end
 ---@return string?
 function matches:string(name)
   local bytes, size = capture_of(self, name)
-  if size ~= 0 then return string_of(bytes, size) end
+  if size == 0 then return nil end
+  return string_of(bytes, size)
 end
 
 local function sealed(name)
