@@ -222,7 +222,7 @@ class Modules(GatewayCase):
         local seen = {}
         return function()
           return function(event)
-            if event.object_key == nil then return true end
+            if event.event_type == "cleared" then return true end
             assert(event.source == "store")
             assert(event:has "parent_hash" and event.parent_hash == nil)
             assert(not event:has "no_such_field")

@@ -128,8 +128,8 @@ class Messages(GatewayCase):
                 self.assertEqual(self.lost("event"), 1)
 
     def test_malformed_events_at_both_ends_and_in_a_row_keep_their_places(self):
-        events = [pack(self.publisher.stored(key)) for key in "ab"]
         self.publisher.put("first")
+        events = [pack(self.publisher.stored(key)) for key in "ab"]
         self.publisher.send_payload(pack_batch([b"\x01", events[0], b"\x02", b"\x03", events[1],
                                                 b"\x04"]))
         self.publisher.put("last")

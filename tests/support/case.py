@@ -45,9 +45,9 @@ class GatewayCase(unittest.TestCase):
     def setUp(self):
         self.publisher = next(iter(self.publishers.values()))
         self.subscriber = next(iter(self.subscribers.values()))
-        self.settle()
         self.log_start = len(self.gateway.log)
         self.addCleanup(self.tell_log)
+        self.settle()
 
     def tearDown(self):
         self.assertTrue(self.gateway.alive(), "the gateway ended")
@@ -55,18 +55,17 @@ class GatewayCase(unittest.TestCase):
 
     def tell_log(self):
         """A test that failed shows what the gateway said meanwhile."""
-        outcome = self._outcome
-        failed = any(error for _, error in outcome.errors) if hasattr(outcome, "errors") else \
-            not outcome.success
-        if failed:
+        result = self._outcome.result
+        failed = [getattr(test, "test_case", test) for test, _ in result.errors + result.failures]
+        if self in failed:
             print("\n---- " + self.id() + "\n" + "\n".join(self.gateway.log[self.log_start:]))
 
     # ---- probes: events that every configuration here lets through ----
 
     @staticmethod
     def send_probe(publisher, name):
-        """A `cleared` for a tenant that is nil passes every accept; `name` tells it apart."""
-        probe = publisher.cleared(tenant_id=None)
+        """A `cleared` whose context is nil passes every accept; `name` tells it apart."""
+        probe = publisher.cleared(tenant_id=None, dp_rank=None)
         probe["object_key"] = name
         publisher.send(probe)
 
@@ -84,7 +83,7 @@ class GatewayCase(unittest.TestCase):
                 next(p for p in cls.publishers if cls.feeds(p, name))
             deadline = Deadline(f"a first message on stream {name}")
             while not subscriber.messages:
-                cls.send_probe(cls.publishers[source], "warm-up")
+                cls.send_probe(cls.publishers[source], "probe")
                 subscriber.pump(20)
                 deadline.left()
 
