@@ -19,7 +19,9 @@ struct source_record {
 
 struct stream_record {
     struct seq_stamper stamper;
-    uint64_t feed; /* signature of what feeds it; 0: never fed */
+    uint64_t published; /* numbers that a message had */
+    uint64_t reserved;  /* numbers that no message has */
+    uint64_t feed;      /* signature of what feeds it; 0: never fed */
 };
 
 struct continuity *continuity_new(void);

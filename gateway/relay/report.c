@@ -35,13 +35,18 @@ static const struct counter source_counters[] = {
     {0},
 };
 
-static const struct counter stream_counters[] = {
+/* These two make up the last number, and live as long as it does. */
+static const struct counter record_counters[] = {
     {"published_batches", "Messages sent, announcements and heartbeats too.",
-     STREAM_COUNTER(batches)},
+     offsetof(struct stream_record, published)},
+    {"reserved_numbers", "Numbers left out for losses.",
+     offsetof(struct stream_record, reserved)},
+    {0},
+};
+
+static const struct counter stream_counters[] = {
     {"published_events", "Events sent.", STREAM_COUNTER(events)},
     {"published_bytes", "Payload bytes sent.", STREAM_COUNTER(bytes)},
-    {"reserved_numbers", "Numbers left out for losses.",
-     STREAM_COUNTER(reserved)},
     {"announcements", "Empty messages that show a gap nothing followed.",
      STREAM_COUNTER(announcements)},
     {"heartbeats", "Empty messages of an idle stream.",
@@ -174,6 +179,30 @@ static void filter_metrics(const struct relay *relay, struct metrics *metrics)
     }
 }
 
+static void number_metrics(const struct relay *relay, struct metrics *metrics)
+{
+    char name[96];
+
+    for (const struct counter *at = record_counters; at->name != NULL; at++) {
+        family(metrics, "kvgate_stream", at, name, sizeof name);
+        for (size_t i = 0; i < relay_stream_count(relay); i++) {
+            const struct stream *stream = relay_stream(relay, i);
+
+            metrics_u64(metrics, value_of(stream->record, at), "stream",
+                        stream->name, NULL);
+        }
+    }
+    metrics_family(metrics, "kvgate_stream_last_sequence", "gauge",
+                   "Last number sent or left out: published_batches plus "
+                   "reserved_numbers.");
+    for (size_t i = 0; i < relay_stream_count(relay); i++) {
+        const struct stream *stream = relay_stream(relay, i);
+
+        metrics_u64(metrics, seq_last(&stream->record->stamper), "stream",
+                    stream->name, NULL);
+    }
+}
+
 static void stream_metrics(const struct relay *relay, struct metrics *metrics)
 {
     char name[96];
@@ -186,15 +215,6 @@ static void stream_metrics(const struct relay *relay, struct metrics *metrics)
             metrics_u64(metrics, value_of(stream, at), "stream", stream->name,
                         NULL);
         }
-    }
-    metrics_family(metrics, "kvgate_stream_last_sequence", "gauge",
-                   "Last number sent or left out: published_batches plus "
-                   "reserved_numbers.");
-    for (size_t i = 0; i < relay_stream_count(relay); i++) {
-        const struct stream *stream = relay_stream(relay, i);
-
-        metrics_u64(metrics, seq_last(&stream->record->stamper), "stream",
-                    stream->name, NULL);
     }
 }
 
@@ -224,6 +244,7 @@ void report_metrics(const struct relay *relay, struct buffer *out)
     source_metrics(relay, &metrics);
     source_loss_metrics(relay, &metrics);
     filter_metrics(relay, &metrics);
+    number_metrics(relay, &metrics);
     stream_metrics(relay, &metrics);
     stream_loss_metrics(relay, &metrics);
     metrics_family(&metrics, "kvgate_script_memory_bytes", "gauge",
@@ -293,6 +314,7 @@ static void json_stream(struct json *json, const struct stream *stream)
     json_text(json, stream->topic);
     json_key(json, "last_sequence");
     json_u64(json, seq_last(&stream->record->stamper));
+    json_counters(json, stream->record, record_counters);
     json_counters(json, stream, stream_counters);
     json_losses(json, stream->counters.losses, LOSS_CAUSES);
     json_end(json);

@@ -54,7 +54,7 @@ static struct sink_head head_of(struct stream *stream)
 
 static void count_sent(struct stream *stream, uint64_t events, uint64_t bytes)
 {
-    stream->counters.batches++;
+    stream->record->published++;
     stream->counters.events += events;
     stream->counters.bytes += bytes;
     stream->sent_ms = stream->moment->now.steady_ms;
@@ -65,7 +65,7 @@ static void count_unsent(struct stream *stream, const struct sink_head *head)
 {
     seq_spoil(&stream->record->stamper);
     stream->gap_since_ms = stream->moment->now.steady_ms;
-    stream->counters.reserved++;
+    stream->record->reserved++;
     stream->counters.losses[LOSS_SEND]++;
     log_gated(&stream->gate, LOG_ERROR,
               "stream \"%s\": message %" PRIu64 " could not be sent, lost",
@@ -149,7 +149,7 @@ void stream_lose(struct stream *stream, enum loss_cause cause, uint64_t width)
     stream_flush(stream);
     if (!stamper->silent)
         stream->gap_since_ms = stream->moment->now.steady_ms;
-    stream->counters.reserved += seq_reserve(stamper, width);
+    stream->record->reserved += seq_reserve(stamper, width);
     stream->counters.losses[cause]++;
 }
 

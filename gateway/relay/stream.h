@@ -20,10 +20,8 @@
 #include "relay/sink.h"
 
 struct stream_counters {
-    uint64_t batches;             /* messages sent, announcements among them */
-    uint64_t events;              /* events in them */
+    uint64_t events;              /* events in the messages sent */
     uint64_t bytes;               /* payload bytes in them */
-    uint64_t reserved;            /* numbers that no message has */
     uint64_t announcements;       /* empty messages that show a gap */
     uint64_t heartbeats;          /* empty messages of an idle stream */
     uint64_t losses[LOSS_CAUSES]; /* losses by cause, whatever their width */
