@@ -226,13 +226,15 @@ bool config_address_parse(const char *text, struct config_endpoint *endpoint,
     unsigned char address[16];
 
     *endpoint = (struct config_endpoint){0};
-    if (!read_address(text, true, endpoint, error))
-        return false;
-    if (strcmp(host, "*") == 0)
-        snprintf(endpoint->host, sizeof endpoint->host, "0.0.0.0");
-    if (inet_pton(AF_INET, host, address) == 1 ||
-        inet_pton(AF_INET6, host, address) == 1)
-        return true;
+    if (strchr(text, '/') == NULL) {
+        if (!read_address(text, true, endpoint, error))
+            return false;
+        if (strcmp(host, "*") == 0)
+            snprintf(endpoint->host, sizeof endpoint->host, "0.0.0.0");
+        if (inet_pton(AF_INET, host, address) == 1 ||
+            inet_pton(AF_INET6, host, address) == 1)
+            return true;
+    }
     error_set(error, "expected an address and a port: 127.0.0.1:9480 or "
                      "[::1]:9480");
     return false;

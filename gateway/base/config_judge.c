@@ -7,12 +7,9 @@
 void config_mistype(struct config_judge *judge,
                     const struct config_value *value, const char *expected)
 {
-    const char *key = judge->key != NULL ? judge->key : "";
-
     if (!value->broken)
-        config_mistake(&judge->mistakes, value->mark, "%s%sexpected %s, got %s",
-                       key, *key != '\0' ? ": " : "", expected,
-                       config_show_value(value).text);
+        config_mistake(&judge->mistakes, value->mark, "%s: expected %s, got %s",
+                       judge->key, expected, config_show_value(value).text);
 }
 
 static int find_row(const char *name, const struct config_key *keys,
@@ -90,7 +87,9 @@ uint32_t config_read_map(struct config_judge *judge,
     uint32_t seen = 0;
 
     if (value->kind != CONFIG_MAP) {
+        judge->key = what;
         config_mistype(judge, value, "a map");
+        judge->key = outer;
         return 0;
     }
     for (size_t i = 0; i < value->size; i++)

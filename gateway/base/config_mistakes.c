@@ -3,6 +3,7 @@
 #include "base/text.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,26 +64,43 @@ static unsigned distance(const char *a, size_t a_size, const char *b,
     return row[b_size];
 }
 
+/* Further than this and the guess would be a joke. */
+static unsigned most_edits(size_t size)
+{
+    if (size < 4)
+        return 1;
+    return size < 10 ? 2 : 3;
+}
+
+/* How far `word` is from `known`: an abbreviation is near. */
+static unsigned remoteness(const char *word, size_t size, const char *known,
+                           size_t known_size)
+{
+    size_t shared = size < known_size ? size : known_size;
+
+    if (shared > 2 && memcmp(word, known, shared) == 0)
+        return 1;
+    return distance(word, size, known, known_size);
+}
+
 const char *config_nearest(const char *word, const char *const *known,
                            size_t count)
 {
     size_t size = strlen(word);
-    /* Further than this and the guess would be a joke. */
-    unsigned least = (unsigned)size / 3 + 2;
+    unsigned most = most_edits(size);
     const char *nearest = NULL;
 
     if (size > WORD_MAX)
         return NULL;
     for (size_t i = 0; i < count; i++) {
         size_t known_size = strlen(known[i]);
-        unsigned far;
+        unsigned far = known_size > WORD_MAX
+                           ? UINT_MAX
+                           : remoteness(word, size, known[i], known_size);
 
-        if (known_size > WORD_MAX)
+        if (far > most || far >= known_size)
             continue;
-        far = distance(word, size, known[i], known_size);
-        if (far >= least || far >= known_size)
-            continue;
-        least = far;
+        most = far - (far > 0);
         nearest = known[i];
     }
     return nearest;
