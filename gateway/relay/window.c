@@ -122,13 +122,14 @@ static void deliver(const struct window *window)
 
 enum { FORWARD_EVENTS = 32 }; /* fewer are worth merging with what follows */
 
-/* Bytes that our own builder would make of the untouched message. */
-static size_t canonical_size(const struct window *window, size_t events_size)
+/* Would our own builder make the same bytes of the untouched message? */
+static bool is_canonical(const struct window *window, size_t events_size)
 {
     const struct batch_header *header = window->header;
     size_t array = header->count < 16 ? 1 : header->count < 65536 ? 3 : 5;
 
-    return 1 + header->timestamp_size + array + events_size + header->rank_size;
+    return window->message->payload_size ==
+           1 + header->timestamp_size + array + events_size + header->rank_size;
 }
 
 /* Apply the accept tests; true if the message may go on as it came: every event
@@ -162,7 +163,6 @@ static bool can_forward(const struct window *window, size_t stream,
     const struct stream *to = window->streams[stream];
 
     if (window->message->origin == NULL || to->restamp ||
-        is_filtered(window, stream) ||
         window->message->payload_size > BUILDER_EVENT_MAX)
         return false;
     return !canonical || window->header->count >= FORWARD_EVENTS;
@@ -188,7 +188,8 @@ static void forward_whole(const struct window *window, bool canonical)
         while (bits != 0) {
             size_t stream = next_stream(word, &bits);
 
-            if (!can_forward(window, stream, canonical))
+            if (is_filtered(window, stream) ||
+                !can_forward(window, stream, canonical))
                 continue;
             forward(window, stream);
             done |= UINT64_C(1) << stream % 64;
@@ -257,6 +258,38 @@ static void emit_slot(const struct window *window, uint32_t slot, size_t stream)
         stream_append(to, event);
 }
 
+static void emit_all(const struct window *window, size_t stream)
+{
+    const struct batch *batch = batch_of(window);
+
+    for (uint32_t slot = batch->head; slot != EVENT_END;
+         slot = batch->slots[slot].next)
+        emit_slot(window, slot, stream);
+}
+
+/* Did the chain keep every event of the message, untouched and in order? */
+static bool kept_whole(const struct window *window, size_t stream,
+                       size_t *events_size)
+{
+    const struct batch *batch = batch_of(window);
+    const uint8_t *end = NULL;
+    uint32_t count = 0;
+
+    for (uint32_t slot = batch->head; slot != EVENT_END;
+         slot = batch->slots[slot].next) {
+        const struct event *event = &batch->slots[slot];
+
+        if (event->state != EVENT_LIVE || event->edits != NULL ||
+            !wants(window, slot, stream) ||
+            (end != NULL && event->bytes != end))
+            return false;
+        end = event->bytes + event->size;
+        *events_size += event->size;
+        count++;
+    }
+    return count == window->header->count && count <= BUILDER_EVENTS;
+}
+
 /* The batch shows the stream's copies while its chain runs, then all is as
  * before. */
 static void run_chain(const struct window *window, size_t stream)
@@ -266,12 +299,15 @@ static void run_chain(const struct window *window, size_t stream)
     uint32_t head = batch->head;
     uint32_t used = batch->used;
     uint32_t missing = copy_for(window, stream, &batch->head);
+    size_t events_size = 0;
 
     chain_run(&pipeline->chains[stream], pipeline->script, batch,
               window->source->name);
-    for (uint32_t slot = batch->head; slot != EVENT_END;
-         slot = batch->slots[slot].next)
-        emit_slot(window, slot, stream);
+    if (kept_whole(window, stream, &events_size) &&
+        can_forward(window, stream, is_canonical(window, events_size)))
+        forward(window, stream);
+    else
+        emit_all(window, stream);
     if (missing > 0)
         stream_lose(window->streams[stream], LOSS_SPACE, missing);
     batch->head = head;
@@ -302,8 +338,7 @@ void window_run(const struct window *window)
               window->source->name);
     whole = accept_all(window, &events_size);
     if (whole)
-        forward_whole(window, window->message->payload_size ==
-                                  canonical_size(window, events_size));
+        forward_whole(window, is_canonical(window, events_size));
     deliver(window);
     run_chains(window);
 }
