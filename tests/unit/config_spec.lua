@@ -8,6 +8,35 @@ local filter = subject.filter
 local read = subject.read
 local mistakes_of = subject.mistakes_of
 
+--- The keys in the tables of config/README.md, sorted, by the heading above.
+local function documented_keys()
+  local keys, section = {}, nil
+  for line in io.lines "config/README.md" do
+    section = line:match "^##+ (.+)$" or section
+    local key = line:match "^| `([%w_]+)` |"
+    if key then
+      keys[section] = keys[section] or {}
+      table.insert(keys[section], key)
+    end
+  end
+  for _, list in pairs(keys) do
+    table.sort(list)
+  end
+  return keys
+end
+
+--- The keys that were expected in the place of zzzzzzzz, sorted.
+local function known_keys(yaml)
+  local _, text = gateway.config(yaml)
+  local listed = assert(text:match '"zzzzzzzz", expected ([^\n]*)'):gsub("^one of ", "")
+  local keys = {}
+  for key in listed:gmatch "[%w_]+" do
+    keys[#keys + 1] = key
+  end
+  table.sort(keys)
+  return keys
+end
+
 describe("config", function()
   it("fills in the defaults", function()
     local config = read(file())
@@ -160,6 +189,32 @@ sources:
     end
     local config = read(file { streams = "\n" .. table.concat(streams, "\n") })
     assert.equal(4096, #config.streams)
+  end)
+
+  it("reads every file of config/", function()
+    local count = 0
+    for path in io.popen("ls config/*.yaml"):lines() do
+      local config, text = gateway.config_load(path)
+      assert.equal("", text)
+      assert.is_table(config)
+      count = count + 1
+    end
+    assert.is_true(count > 0)
+  end)
+
+  it("knows the keys that config/README.md lists, and no others", function()
+    local unknown = "{ zzzzzzzz: 1 }"
+    local documented = documented_keys()
+    for section, yaml in pairs {
+      ["Top level"] = file { more = "zzzzzzzz: 1" },
+      sources = file { sources = "[ " .. unknown .. " ]" },
+      streams = file { streams = "[ " .. unknown .. " ]" },
+      filters = file { more = "filters: [ " .. unknown .. " ]" },
+      admin = file { more = "admin: " .. unknown },
+      log = file { more = "log: " .. unknown },
+    } do
+      assert.same(known_keys(yaml), documented[section])
+    end
   end)
 
   local mistakes = {
