@@ -26,6 +26,7 @@ local words = {
     event:remove "token_ids"
     return event
   end,
+  twin = function(event) return { event, event:copy() } end,
   thousands = function(event)
     local all = {}
     for index = 1, 5000 do all[index] = event:copy() end
@@ -93,6 +94,10 @@ class Verdicts(GatewayCase):
         self.left.wait_story([["a", "twice", "twice-copy", "b"], ["end"]])
         self.right.wait_story([["a", "twice", "twice-copy", "b"], ["end"]])
 
+    def test_a_split_and_a_drop_that_even_out_are_not_the_message_as_it_came(self):
+        self.put(*["drop", "twin"] * 16)
+        self.left.wait_story([["twin"] * 32, ["end"]])
+
     def test_a_split_into_more_than_a_batch_holds_loses_the_event(self):
         self.put("a", "thousands", "b")
         self.left.wait_story([["a"], 1, ["b"], ["end"]])
@@ -134,18 +139,22 @@ class OnError(GatewayCase):
     }
     scripts = {"obey.lua": OBEY}
 
-    def setUp(self):
-        super().setUp()
-        self.publisher.put("a", "half", "b")
-
     def test_on_error_drop_leaves_no_gap(self):
+        self.publisher.put("a", "half", "b")
         self.subscribers["drops"].wait_story([["a", "b"]])
 
     def test_on_error_pass_lets_the_event_through_as_it_was_before_the_filter(self):
+        self.publisher.put("a", "half", "b")
         self.subscribers["passes"].wait_story([["a", "half", "b"]])
         self.assertEqual(self.subscribers["passes"].events()[1]["backend_id"], "mooncake")
 
+    def test_a_split_and_a_drop_that_even_out_are_not_the_message_as_it_came(self):
+        self.publisher.put(*["drop", "twin"] * 16)
+        for subscriber in self.subscribers.values():
+            subscriber.wait_story([["twin"] * 32])
+
     def test_on_error_lose_leaves_a_gap(self):
+        self.publisher.put("a", "half", "b")
         self.subscribers["loses"].wait_story([["a"], 1, ["b"]])
 
 
