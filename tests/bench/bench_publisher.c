@@ -1,12 +1,13 @@
 /*
  * bench_publisher - the generated stream on a PUB socket
  *
- *   bench_publisher LEDGER ENDPOINT EVENTS RATE SECONDS
+ *   bench_publisher LEDGER QUEUE ENDPOINT EVENTS RATE SECONDS
  *
  * EVENTS a message, RATE events a second.  RATE 0 is as fast as the slowest
- * part takes it: at most IN_FLIGHT messages between here and the subscriber,
- * and ZMQ_XPUB_NODROP besides.  With a rate it is the dropping PUB of a real
- * master. ENDPOINT is bound, or connected when it starts with ">".
+ * part takes it: two fifths of QUEUE messages at the most between here and the
+ * subscriber (libzmq gives room back in halves of a queue), and ZMQ_XPUB_NODROP
+ * besides.  With a rate it is the dropping PUB of a real master.  ENDPOINT
+ * is bound, or connected when it starts with ">".
  *
  * Prints the endpoint, then "ready" once all is joined, warm and quiet; a line
  * on standard input starts the run.
@@ -22,20 +23,23 @@
 #include <zmq.h>
 
 enum {
-    IN_FLIGHT = 400, /* messages: libzmq gives room back in halves of 1000 */
-    WARM_EVENTS = 1 << 16,
+    WARM_EVENTS = 1 << 16, /* without a rate, or so many messages */
     WARM_MESSAGES = 4000,
     WAIT_NS = 100000, /* between two looks at the ledger */
     QUIET_NS =
-        50000000, /* nothing arrived for so long: nothing is on its way */
-    STUCK_NS = 2000000000 /* nothing arrived for so long: something is lost */
+        200000000, /* nothing arrived for so long: nothing is under way */
+    STUCK_NS = 2000000000, /* nothing arrived for so long: something is lost */
 };
+
+static const double warm_seconds = 0.5; /* with a rate */
 
 struct publisher {
     void *socket;
     struct ledger *ledger;
     struct traffic *traffic;
     unsigned events; /* in a message */
+    uint64_t window; /* events in flight at the most, without a rate */
+    double rate;     /* events a second; 0: as fast as they are taken */
     uint64_t sequence;
     uint64_t sent; /* events since `base` */
     uint64_t base; /* what the ledger said had arrived at that time */
@@ -82,41 +86,84 @@ static uint64_t arrived(const struct publisher *publisher)
     return atomic_load(&publisher->ledger->received);
 }
 
-/* Until nothing arrives any more; what is sent from here on counts from 0. */
+/* Until all has arrived, or nothing does any more. */
 static void settle(struct publisher *publisher)
 {
     uint64_t seen = arrived(publisher);
     uint64_t since = ledger_now();
 
-    while (ledger_now() - since < QUIET_NS) {
-        take_a_nap();
-        if (arrived(publisher) == seen)
-            continue;
-        seen = arrived(publisher);
-        since = ledger_now();
-    }
-    publisher->base = seen;
-    publisher->sent = 0;
-}
-
-static bool wait_for_room(struct publisher *publisher)
-{
-    uint64_t seen = arrived(publisher);
-    uint64_t since = ledger_now();
-    uint64_t window = (uint64_t)IN_FLIGHT * publisher->events;
-
-    if (publisher->sent + publisher->base - seen < window)
-        return true;
-    /* Refill at the half, as a full queue of libzmq would. */
-    while (publisher->sent + publisher->base - seen > window / 2) {
+    while (seen - publisher->base != publisher->sent &&
+           ledger_now() - since < QUIET_NS) {
         take_a_nap();
         if (arrived(publisher) != seen)
             since = ledger_now();
-        else if (ledger_now() - since > STUCK_NS)
-            return false;
         seen = arrived(publisher);
     }
+}
+
+/* What is sent from here on counts from 0. */
+static void start_over(struct publisher *publisher)
+{
+    publisher->base = arrived(publisher);
+    publisher->sent = 0;
+}
+
+static uint64_t in_flight(const struct publisher *publisher)
+{
+    return publisher->sent + publisher->base - arrived(publisher);
+}
+
+/* Refill at the half, as a full queue of libzmq would.  False: nothing arrives
+ * any more. */
+static bool wait_for_room(const struct publisher *publisher)
+{
+    uint64_t before = in_flight(publisher);
+    uint64_t since = ledger_now();
+
+    if (before < publisher->window)
+        return true;
+    while (in_flight(publisher) > publisher->window / 2) {
+        take_a_nap();
+        if (in_flight(publisher) != before)
+            since = ledger_now();
+        else if (ledger_now() - since > STUCK_NS)
+            return false;
+        before = in_flight(publisher);
+    }
     return true;
+}
+
+static void send_freely(struct publisher *publisher, uint64_t messages,
+                        double seconds)
+{
+    struct ledger *ledger = publisher->ledger;
+    uint64_t end = ledger_now() + (uint64_t)(seconds * 1e9);
+
+    for (uint64_t i = 0; i < messages && wait_for_room(publisher); i++) {
+        uint64_t now = ledger_now();
+
+        if (now >= end)
+            break;
+        atomic_store(&ledger->sent_ns[i % LEDGER_MESSAGES], now);
+        send_message(publisher);
+    }
+}
+
+static void send_paced(struct publisher *publisher, double seconds)
+{
+    struct ledger *ledger = publisher->ledger;
+    double per_second = publisher->rate / publisher->events;
+    uint64_t messages = (uint64_t)(seconds * per_second);
+    uint64_t start = ledger_now();
+
+    for (uint64_t i = 0; i < messages; i++) {
+        uint64_t due = start + (uint64_t)((double)i / per_second * 1e9);
+
+        if (due > ledger_now())
+            wait_until(due);
+        atomic_store(&ledger->sent_ns[i % LEDGER_MESSAGES], ledger_now());
+        send_message(publisher);
+    }
 }
 
 static void join(struct publisher *publisher)
@@ -125,58 +172,58 @@ static void join(struct publisher *publisher)
         send_message(publisher);
         wait_until(ledger_now() + 5 * WAIT_NS);
     }
-    settle(publisher);
+    wait_until(ledger_now() + QUIET_NS);
+    start_over(publisher);
 }
 
 static void warm_up(struct publisher *publisher)
 {
-    unsigned messages = WARM_EVENTS / publisher->events;
+    uint64_t messages = WARM_EVENTS / publisher->events;
 
     atomic_store(&publisher->ledger->phase, LEDGER_WARM);
-    for (unsigned i = 0; i < messages && i < WARM_MESSAGES; i++)
-        if (wait_for_room(publisher))
-            send_message(publisher);
+    if (publisher->rate != 0)
+        send_paced(publisher, warm_seconds);
+    else
+        send_freely(publisher,
+                    messages < WARM_MESSAGES ? messages : WARM_MESSAGES, 60);
     settle(publisher);
+    start_over(publisher);
 }
 
-static void run(struct publisher *publisher, double rate, double seconds)
+static void run(struct publisher *publisher, double seconds)
 {
     struct ledger *ledger = publisher->ledger;
-    double gap = rate == 0 ? 0 : 1e9 * publisher->events / rate;
-    uint64_t start = ledger_now();
 
-    for (uint64_t i = 0;; i++) {
-        uint64_t due = start + (uint64_t)((double)i * gap);
-
-        if (rate == 0 && !wait_for_room(publisher))
-            break;
-        if (rate != 0 && due > ledger_now())
-            wait_until(due);
-        if ((double)((rate == 0 ? ledger_now() : due) - start) >= seconds * 1e9)
-            break;
-        atomic_store(&ledger->sent_ns[i % LEDGER_MESSAGES], ledger_now());
-        send_message(publisher);
-    }
+    atomic_store(&ledger->first_id,
+                 TRAFFIC_FIRST_ID + publisher->sequence * publisher->events);
+    atomic_store(&ledger->phase, LEDGER_RUN);
+    if (publisher->rate != 0)
+        send_paced(publisher, seconds);
+    else
+        send_freely(publisher, UINT64_MAX, seconds);
+    atomic_store(&ledger->sent, publisher->sent);
+    atomic_store(&ledger->phase, LEDGER_SENT);
 }
 
-static void publisher_open(struct publisher *publisher, void *context,
-                           const char *endpoint, bool drop)
+static void open_socket(struct publisher *publisher, const char *endpoint,
+                        int queue)
 {
-    int nodrop = !drop;
+    void *socket = zmq_socket(zmq_ctx_new(), ZMQ_PUB);
+    int nodrop = publisher->rate == 0;
     char bound[256];
     size_t size = sizeof bound;
 
-    publisher->socket = zmq_socket(context, ZMQ_PUB);
-    check(zmq_setsockopt(publisher->socket, ZMQ_XPUB_NODROP, &nodrop,
-                         sizeof nodrop) == 0,
+    check(zmq_setsockopt(socket, ZMQ_XPUB_NODROP, &nodrop, sizeof nodrop) == 0,
           "ZMQ_XPUB_NODROP");
+    check(zmq_setsockopt(socket, ZMQ_SNDHWM, &queue, sizeof queue) == 0,
+          "QUEUE");
     if (endpoint[0] == '>')
-        check(zmq_connect(publisher->socket, endpoint + 1) == 0, endpoint);
+        check(zmq_connect(socket, endpoint + 1) == 0, endpoint);
     else
-        check(zmq_bind(publisher->socket, endpoint) == 0, endpoint);
-    check(zmq_getsockopt(publisher->socket, ZMQ_LAST_ENDPOINT, bound, &size) ==
-              0,
+        check(zmq_bind(socket, endpoint) == 0, endpoint);
+    check(zmq_getsockopt(socket, ZMQ_LAST_ENDPOINT, bound, &size) == 0,
           endpoint);
+    publisher->socket = socket;
     puts(bound);
     fflush(stdout);
 }
@@ -184,31 +231,27 @@ static void publisher_open(struct publisher *publisher, void *context,
 int main(int count, char **arguments)
 {
     struct publisher publisher = {0};
-    double rate, seconds;
+    int queue;
 
-    check(count == 6, "five arguments");
+    check(count == 7, "six arguments");
     prctl(PR_SET_TIMERSLACK, 1);
     publisher.ledger = ledger_open(arguments[1]);
-    publisher.events = (unsigned)strtoul(arguments[3], NULL, 10);
+    publisher.events = (unsigned)strtoul(arguments[4], NULL, 10);
     check(publisher.events >= 1 && publisher.events <= TRAFFIC_EVENTS_MAX,
           "EVENTS");
     atomic_store(&publisher.ledger->events, publisher.events);
-    rate = strtod(arguments[4], NULL);
-    seconds = strtod(arguments[5], NULL);
+    queue = (int)strtol(arguments[2], NULL, 10);
+    publisher.window = (uint64_t)queue * 2 / 5 * publisher.events;
+    publisher.rate = strtod(arguments[5], NULL);
     publisher.traffic = traffic_new(publisher.events);
-    publisher_open(&publisher, zmq_ctx_new(), arguments[2], rate != 0);
+    open_socket(&publisher, arguments[3], queue);
     join(&publisher);
     warm_up(&publisher);
     puts("ready");
     fflush(stdout);
     if (getchar() == EOF)
         return 1;
-    atomic_store(&publisher.ledger->first_id,
-                 TRAFFIC_FIRST_ID + publisher.sequence * publisher.events);
-    atomic_store(&publisher.ledger->phase, LEDGER_RUN);
-    run(&publisher, rate, seconds);
-    atomic_store(&publisher.ledger->sent, publisher.sent);
-    atomic_store(&publisher.ledger->phase, LEDGER_SENT);
+    run(&publisher, strtod(arguments[6], NULL));
     getchar(); /* keep the socket open until all of it is out */
     return 0;
 }

@@ -1,7 +1,7 @@
 /*
  * bench_subscriber - counts what arrives on N sockets
  *
- *   bench_subscriber LEDGER SOCKETS STEP TIMES
+ *   bench_subscriber LEDGER QUEUE SOCKETS STEP TIMES
  *
  * Binds SOCKETS loopback ports and prints their endpoints.  On each socket the
  * numbers must grow by STEP (a round robin of N passes every Nth on).  TIMES 1:
@@ -176,13 +176,15 @@ static bool is_done(const struct subscriber *subscriber)
            ledger_now() - subscriber->counters.last_ns > GIVE_UP_NS;
 }
 
-static void open_socket(struct subscriber *subscriber, void *context)
+static void open_socket(struct subscriber *subscriber, void *context, int queue)
 {
     void *socket = zmq_socket(context, ZMQ_SUB);
     char endpoint[256];
     size_t size = sizeof endpoint;
 
     check(zmq_setsockopt(socket, ZMQ_SUBSCRIBE, "", 0) == 0, "ZMQ_SUBSCRIBE");
+    check(zmq_setsockopt(socket, ZMQ_RCVHWM, &queue, sizeof queue) == 0,
+          "QUEUE");
     check(zmq_bind(socket, "tcp://127.0.0.1:*") == 0, "bind");
     check(zmq_getsockopt(socket, ZMQ_LAST_ENDPOINT, endpoint, &size) == 0,
           "bind");
@@ -211,15 +213,15 @@ int main(int count, char **arguments)
     void *context = zmq_ctx_new();
     long sockets;
 
-    check(count == 5, "four arguments");
+    check(count == 6, "five arguments");
     subscriber.ledger = ledger_open(arguments[1]);
-    sockets = strtol(arguments[2], NULL, 10);
+    sockets = strtol(arguments[3], NULL, 10);
     check(sockets >= 1 && sockets <= SOCKETS_MAX, "SOCKETS");
-    subscriber.step = strtoul(arguments[3], NULL, 10);
-    subscriber.timed = strtoul(arguments[4], NULL, 10) != 0;
+    subscriber.step = strtoul(arguments[4], NULL, 10);
+    subscriber.timed = strtoul(arguments[5], NULL, 10) != 0;
     msgpack_unpacked_init(&subscriber.unpacked);
     for (long i = 0; i < sockets; i++)
-        open_socket(&subscriber, context);
+        open_socket(&subscriber, context, (int)strtol(arguments[2], NULL, 10));
     fflush(stdout);
     while (!is_done(&subscriber))
         receive_waiting(&subscriber);

@@ -1,7 +1,7 @@
 /*
  * eager_loop - the gateway's job with msgpack-c and a Lua table for each event
  *
- *   eager_loop FILTER SOURCE STREAM...
+ *   eager_loop FILTER QUEUE SOURCE STREAM...
  *
  * The same filter file, the same streams with numbers of their own.  Messages
  * are merged as the gateway does it: a stream's is sent when it holds 64
@@ -116,14 +116,14 @@ int main(int count, char **arguments)
     static struct loop loop;
     void *context = middle_context();
 
-    loop.stream_count = count - 3;
+    loop.stream_count = count - 4;
     check(loop.stream_count >= 1 && loop.stream_count <= STREAMS_MAX,
           "endpoints");
     loop.eager = eager_new(arguments[1], loop.stream_count);
-    loop.source = middle_source(context, ZMQ_SUB, arguments[2]);
+    loop.source = middle_source(context, ZMQ_SUB, arguments[2], arguments[3]);
     for (int i = 0; i < loop.stream_count; i++)
         loop.streams[i].socket =
-            middle_stream(context, ZMQ_PUB, arguments[i + 3]);
+            middle_stream(context, ZMQ_PUB, arguments[2], arguments[i + 4]);
     msgpack_unpacked_init(&loop.unpacked);
     for (;;)
         receive(&loop);

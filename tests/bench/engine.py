@@ -19,7 +19,7 @@ EVENTS = 64              # in each
 
 def write_configuration(directory, scripts, streams):
     path = pathlib.Path(directory) / "kvgate.yaml"
-    path.write_text(configuration(scripts, "inproc://in",
+    path.write_text(configuration(scripts, 1000, "inproc://in",
                                   [f"inproc://out{i}" for i in range(streams)]),
                     encoding="utf-8")
     return path

@@ -1,7 +1,7 @@
 /*
  * hand_loop - receive and send, nothing else
  *
- *   hand_loop SOURCE STREAM...
+ *   hand_loop QUEUE SOURCE STREAM...
  *
  * What a gateway costs that decodes nothing: whole messages go to the streams
  * in turn, frame by frame, without a copy.
@@ -29,13 +29,14 @@ int main(int count, char **arguments)
 {
     void *context = middle_context();
     void *streams[STREAMS_MAX];
-    int stream_count = count - 2;
+    int stream_count = count - 3;
     void *source;
 
     check(stream_count >= 1 && stream_count <= STREAMS_MAX, "endpoints");
-    source = middle_source(context, ZMQ_SUB, arguments[1]);
+    source = middle_source(context, ZMQ_SUB, arguments[1], arguments[2]);
     for (int i = 0; i < stream_count; i++)
-        streams[i] = middle_stream(context, ZMQ_PUB, arguments[i + 2]);
+        streams[i] =
+            middle_stream(context, ZMQ_PUB, arguments[1], arguments[i + 3]);
     for (int i = 0;; i = (i + 1) % stream_count)
         pass_message(source, streams[i]);
 }

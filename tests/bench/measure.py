@@ -20,6 +20,10 @@ class Load:
     seconds: float = 1.5
     timed: bool = False   # take latencies
 
+    def queue(self):
+        """Messages that every socket holds: libzmq's 1000 of full ones."""
+        return 64000 // self.events
+
 
 @dataclass
 class Figures:
@@ -81,12 +85,12 @@ class Run:
 
     def publish(self, ledger, endpoint):
         load = self.load
-        return self.start(self.programs["bench_publisher"], ledger, endpoint, load.events,
-                          load.rate, load.seconds)
+        return self.start(self.programs["bench_publisher"], ledger, load.queue(),
+                          endpoint, load.events, load.rate, load.seconds)
 
     def subscribe(self, ledger):
-        subscriber = self.start(self.programs["bench_subscriber"], ledger, self.middle.streams,
-                                self.middle.step, int(self.load.timed))
+        subscriber = self.start(self.programs["bench_subscriber"], ledger, self.load.queue(),
+                                self.middle.streams, self.middle.step, int(self.load.timed))
         return subscriber, [subscriber.line() for _ in range(self.middle.streams)]
 
     def measure(self, directory):
@@ -97,7 +101,8 @@ class Run:
             publisher.line()
             return self.figures(*self.watch(publisher, subscriber, subscriber))
         publisher = self.publish(ledger, "tcp://127.0.0.1:*")
-        command = self.middle.command(self.programs, directory, publisher.line(), sinks)
+        command = self.middle.command(self.programs, directory, self.load.queue(),
+                                      publisher.line(), sinks)
         with open(directory / "log", "w", encoding="utf-8") as log:
             middle = self.start(*command, log=log)
         return self.figures(*self.watch(publisher, middle, subscriber))

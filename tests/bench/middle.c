@@ -16,12 +16,17 @@ void *middle_context(void)
 }
 
 static void *connected(void *context, int type, uint64_t thread,
-                       const char *endpoint)
+                       const char *queue, const char *endpoint)
 {
     void *socket = zmq_socket(context, type);
+    int hwm = (int)strtol(queue, NULL, 10);
 
     check(zmq_setsockopt(socket, ZMQ_AFFINITY, &thread, sizeof thread) == 0,
           "ZMQ_AFFINITY");
+    check(hwm > 0 &&
+              zmq_setsockopt(socket, ZMQ_RCVHWM, &hwm, sizeof hwm) == 0 &&
+              zmq_setsockopt(socket, ZMQ_SNDHWM, &hwm, sizeof hwm) == 0,
+          "QUEUE");
     if (type == ZMQ_SUB)
         check(zmq_setsockopt(socket, ZMQ_SUBSCRIBE, "", 0) == 0,
               "ZMQ_SUBSCRIBE");
@@ -29,12 +34,14 @@ static void *connected(void *context, int type, uint64_t thread,
     return socket;
 }
 
-void *middle_source(void *context, int type, const char *endpoint)
+void *middle_source(void *context, int type, const char *queue,
+                    const char *endpoint)
 {
-    return connected(context, type, ingress, endpoint);
+    return connected(context, type, ingress, queue, endpoint);
 }
 
-void *middle_stream(void *context, int type, const char *endpoint)
+void *middle_stream(void *context, int type, const char *queue,
+                    const char *endpoint)
 {
-    return connected(context, type, egress, endpoint);
+    return connected(context, type, egress, queue, endpoint);
 }

@@ -1,7 +1,7 @@
 """What can stand between publisher and subscriber: the gateway and its peers.
 
 Each has a `name`, the number of `streams` it feeds, the `step` by which numbers grow on one
-of them, and the `command` that starts it.
+of them, and the `command` that starts it with queues of so many messages.
 """
 
 import json
@@ -14,13 +14,14 @@ FILTERS = HERE / "filters"
 WORK = {"pass": [], "route": ["route.lua"], "keys": ["keys_route.lua"]}
 
 
-def configuration(scripts, source, sinks):
+def configuration(scripts, queue, source, sinks):
     """kvgate's, as JSON, which is YAML too."""
-    streams = [{"name": f"s{number}", "connect": sink} for number, sink in enumerate(sinks)]
+    streams = [{"name": f"s{number}", "connect": sink, "hwm": queue}
+               for number, sink in enumerate(sinks)]
     filters = [{"script": str(FILTERS / script), "options": {"streams": len(sinks)}}
                for script in scripts]
-    return json.dumps({"sources": [{"name": "store", "connect": source, "format": "mooncake"}],
-                       "filters": filters, "streams": streams}, indent=1)
+    store = {"name": "store", "connect": source, "format": "mooncake", "hwm": queue}
+    return json.dumps({"sources": [store], "filters": filters, "streams": streams}, indent=1)
 
 
 class Kvgate:
@@ -30,9 +31,9 @@ class Kvgate:
         self.name = f"kvgate, {work} to {streams}"
         self.streams, self.scripts = streams, WORK[work]
 
-    def command(self, programs, directory, source, sinks):
+    def command(self, programs, directory, queue, source, sinks):
         path = directory / "kvgate.yaml"
-        path.write_text(configuration(self.scripts, source, sinks), encoding="utf-8")
+        path.write_text(configuration(self.scripts, queue, source, sinks), encoding="utf-8")
         return [programs["kvgate"], "run", path]
 
 
@@ -50,15 +51,15 @@ class Hand:
         self.name = f"hand loop to {streams}"
         self.streams = self.step = streams
 
-    def command(self, programs, _, source, sinks):
-        return [programs["hand_loop"], source, *sinks]
+    def command(self, programs, _, queue, source, sinks):
+        return [programs["hand_loop"], queue, source, *sinks]
 
 
 class Proxy:
     name, streams, step = "zmq_proxy", 1, 1
 
-    def command(self, programs, _, source, sinks):
-        return [programs["proxy_peer"], source, *sinks]
+    def command(self, programs, _, queue, source, sinks):
+        return [programs["proxy_peer"], queue, source, *sinks]
 
 
 class Eager:
@@ -68,8 +69,8 @@ class Eager:
         self.name = f"eager tables, route to {streams}"
         self.streams = streams
 
-    def command(self, programs, _, source, sinks):
-        return [programs["eager_loop"], FILTERS / "route.lua", source, *sinks]
+    def command(self, programs, _, queue, source, sinks):
+        return [programs["eager_loop"], FILTERS / "route.lua", queue, source, *sinks]
 
 
 class Python:
@@ -79,8 +80,8 @@ class Python:
         self.name = f"Python, {work} to {streams}"
         self.work, self.streams = work, streams
 
-    def command(self, programs, _, source, sinks):
-        return [programs["python_peer.py"], self.work, source, *sinks]
+    def command(self, programs, _, queue, source, sinks):
+        return [programs["python_peer.py"], self.work, queue, source, *sinks]
 
 
 class Bare:

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """A straightforward gateway in Python, for comparison: the same work, no tricks.
 
-    python_peer.py pass|route|keys SOURCE STREAM...
+    python_peer.py pass|route|keys QUEUE SOURCE STREAM...
 """
 
 import sys
@@ -16,13 +16,15 @@ def route_table(count):
     return {f"tenant-{tenant:02}": tenant % count for tenant in range(16)}
 
 
-def main(work, source, *streams):
+def main(work, queue, source, *streams):
     context = zmq.Context(2)
     sub = context.socket(zmq.SUB)
+    sub.set_hwm(int(queue))
     sub.setsockopt(zmq.SUBSCRIBE, b"")
     sub.connect(source)
     pubs = [context.socket(zmq.PUB) for _ in streams]
     for pub, endpoint in zip(pubs, streams):
+        pub.set_hwm(int(queue))
         pub.connect(endpoint)
     numbers = [0] * len(pubs)
     route = route_table(len(pubs))
