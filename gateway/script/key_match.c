@@ -19,6 +19,7 @@ enum {
     DIGEST = 64,      /* digits of hex64 */
     WORD = 16,        /* hex digits of a u64 */
     DECIMAL_MAX = 20, /* digits of UINT64_MAX */
+    RUN_STEP = 16,    /* hex digits tested in one go */
 };
 
 /* ---- digits ---- */
@@ -41,20 +42,17 @@ bool key_is_digit(enum key_kind kind, uint8_t byte)
     return is_digit(kind == KEY_INT ? 10 : 16, byte);
 }
 
-/* Whether the 8 bytes before `end` are all hex digits: in each byte of a word,
- * adding what lacks to 0x80 sets the high bit if the byte is at least that. */
+/* Whether the 16 bytes before `end` are all hex digits. */
 static bool are_hex(const uint8_t *end)
 {
-    const uint64_t ones = UINT64_MAX / UINT8_MAX;
-    uint64_t word, letter, digits, letters;
+    uint8_t bytes __attribute__((vector_size(RUN_STEP)));
+    uint64_t halves[2];
 
-    memcpy(&word, end - sizeof word, sizeof word);
-    if (word & ones * 0x80)
-        return false;
-    letter = word | ones * 0x20;
-    digits = (word + ones * (0x80 - '0')) & ~(word + ones * (0x7f - '9'));
-    letters = (letter + ones * (0x80 - 'a')) & ~(letter + ones * (0x7f - 'f'));
-    return ((digits | letters) & ones * 0x80) == ones * 0x80;
+    memcpy(&bytes, end - RUN_STEP, RUN_STEP);
+    bytes = (uint8_t __attribute__((vector_size(RUN_STEP))))(
+        ((bytes - '0') < 10) | (((bytes | 0x20) - 'a') < 6));
+    memcpy(halves, &bytes, sizeof halves);
+    return (halves[0] & halves[1]) == UINT64_MAX;
 }
 
 static uint64_t number(const uint8_t *digits, size_t size, unsigned base)
@@ -83,7 +81,7 @@ uint64_t key_decimal(const uint8_t *digits, size_t size)
     return number(digits, size, 10);
 }
 
-static bool fits_u64(const uint8_t *digits, size_t size)
+static bool fits_u64(const uint8_t *digits, uint32_t size)
 {
     static const char max[] = "18446744073709551615";
 
@@ -93,230 +91,230 @@ static bool fits_u64(const uint8_t *digits, size_t size)
 
 /* ---- one choice of groups ---- */
 
-enum { NO_TEXT = KEY_ATOMS };
+static const uint32_t nowhere = UINT32_MAX;
 
 /* A run of digits that was found before. */
 struct run {
     uint32_t start, end;
 };
 
-/* How far matching has come. */
-struct place {
-    uint32_t atom; /* atoms from here on are matched */
-    uint32_t at;   /* and bytes from here on */
-    uint32_t text; /* the text that may grow, or NO_TEXT */
+/* Where a group was first reached: `atom` and all right of it are matched, the
+ * key from `at` on; then `text` was the leftmost text (NULL: none was). */
+struct reached {
+    const struct key_atom *atom;
+    const struct key_atom *text;
+    struct key_capture capture; /* what the text held */
+    uint32_t at;
 };
 
 struct attempt {
     const struct key_template *template;
     const uint8_t *key;
     struct key_capture *captures;
-    struct place place;
-    uint32_t missing;  /* the choice of groups: those left out */
-    uint32_t examined; /* groups of it whose atoms had a say */
+    const struct key_atom *text; /* the text that may grow, or NULL */
+    uint32_t missing;            /* the choice of groups: those left out */
+    uint32_t examined;           /* groups of it whose atoms had a say */
+    struct reached reached[KEY_TEMPLATE_GROUPS];
     struct run runs[KEY_TEMPLATE_CAPTURES]; /* no hex is scanned twice */
-
-    /* Where each examined group was first reached: with a text, the text and
-     * what it held. */
-    struct place reached[KEY_TEMPLATE_GROUPS];
-    struct key_capture texts[KEY_TEMPLATE_GROUPS];
 };
 
-static struct key_capture *text_capture(struct attempt *attempt)
+/* Before an atom has a say: if it is the first of its group, note the place. */
+static inline void examine(struct attempt *attempt, const struct key_atom *atom,
+                           const struct key_atom *matched, uint32_t at)
 {
-    const struct key_template *template = attempt->template;
+    struct reached *reached;
 
-    return &attempt->captures[template->atoms[attempt->place.text].capture];
-}
-
-/* Before an atom of a group has a say: note where it was first reached. */
-static void examine(struct attempt *attempt, const struct key_atom *atom)
-{
-    uint32_t group;
-
-    if (atom->group & attempt->examined)
+    if ((atom->group & ~attempt->examined) == 0)
         return;
     attempt->examined |= atom->group;
-    group = (uint32_t)__builtin_ctz(atom->group);
-    attempt->reached[group] = attempt->place;
-    if (attempt->place.text != NO_TEXT)
-        attempt->texts[group] = *text_capture(attempt);
+    reached = &attempt->reached[__builtin_ctz(atom->group)];
+    *reached =
+        (struct reached){.atom = matched, .text = attempt->text, .at = at};
+    if (attempt->text != NULL)
+        reached->capture = attempt->captures[attempt->text->capture];
 }
 
-/* Step over atoms that this choice lacks; false: no atom is left. */
-static bool has_next(struct attempt *attempt)
+static inline uint64_t load(const uint8_t *bytes)
 {
-    const struct key_atom *atoms = attempt->template->atoms;
-    uint32_t i = attempt->place.atom;
+    uint64_t word;
 
-    while (i > 0 && (atoms[i - 1].group & attempt->missing))
-        i--;
-    attempt->place.atom = i;
-    return i > 0;
+    memcpy(&word, bytes, sizeof word);
+    return word;
 }
 
-static bool match_literal(struct attempt *attempt, const struct key_atom *atom)
+/* The functions that match one atom return where it starts if it ends at `at`,
+ * or nowhere. */
+static inline uint32_t match_literal(const struct attempt *attempt,
+                                     const struct key_atom *atom, uint32_t at)
 {
-    const struct key_template *template = attempt->template;
-    const uint8_t *end = attempt->key + attempt->place.at;
-    uint64_t tail;
+    const uint8_t *bytes = attempt->template->bytes + atom->start;
+    const uint8_t *end = attempt->key + at;
 
-    if (attempt->place.at < atom->size)
-        return false;
-    if (attempt->place.at >= KEY_TAIL) {
-        memcpy(&tail, end - KEY_TAIL, KEY_TAIL);
-        if ((tail & atom->mask) != atom->tail)
-            return false;
-    }
-    if ((attempt->place.at < KEY_TAIL || atom->size > KEY_TAIL) &&
-        memcmp(end - atom->size, template->bytes + atom->start, atom->size))
-        return false;
-    attempt->place.at -= atom->size;
-    return true;
+    if (at < atom->size)
+        return nowhere;
+    if (at >= KEY_TAIL && (load(end - KEY_TAIL) & atom->mask) != atom->tail)
+        return nowhere;
+    if ((at < KEY_TAIL || atom->size > KEY_TAIL) &&
+        memcmp(end - atom->size, bytes, atom->size) != 0)
+        return nowhere;
+    return at - atom->size;
 }
 
-static uint32_t count_decimal(const uint8_t *key, uint32_t at)
+static inline uint32_t match_decimal(const struct attempt *attempt, uint32_t at)
 {
+    const uint8_t *end = attempt->key + at;
+    uint32_t most = at <= DECIMAL_MAX ? at : DECIMAL_MAX + 1;
     uint32_t size = 0;
 
-    while (size < at && size <= DECIMAL_MAX && is_digit(10, key[at - 1 - size]))
+    while (size < most && (uint8_t)(end[-1 - (ptrdiff_t)size] - '0') < 10)
         size++;
-    return fits_u64(key + at - size, size) ? size : 0;
+    if (size == 0 || !fits_u64(end - size, size))
+        return nowhere;
+    return at - size;
 }
 
-static uint32_t count_hex(const uint8_t *key, uint32_t at, struct run *run)
+static inline uint32_t match_hex(struct attempt *attempt,
+                                 const struct key_atom *atom, uint32_t at)
 {
+    struct run *run = &attempt->runs[atom->capture];
     uint32_t start = at;
 
-    if (at >= run->start && at <= run->end)
-        return at - run->start;
-    while (start >= sizeof(uint64_t) && are_hex(key + start))
-        start -= (uint32_t)sizeof(uint64_t);
-    while (start > 0 && is_digit(16, key[start - 1]))
-        start--;
-    *run = (struct run){start, at};
-    return at - start;
+    if (at < run->start || at > run->end) {
+        while (start >= RUN_STEP && are_hex(attempt->key + start))
+            start -= RUN_STEP;
+        while (start > 0 && is_digit(16, attempt->key[start - 1]))
+            start--;
+        *run = (struct run){start, at};
+    }
+    if (atom->kind == KEY_HEX64)
+        return at - run->start >= DIGEST ? at - DIGEST : nowhere;
+    return run->start < at ? run->start : nowhere;
 }
 
-static bool match_digits(struct attempt *attempt, const struct key_atom *atom)
+/* The next atom to the left that this choice has; NULL: none is left. */
+static const struct key_atom *next_atom(const struct attempt *attempt,
+                                        const struct key_atom *atom)
 {
-    uint32_t at = attempt->place.at;
-    uint32_t size;
-
-    if (atom->kind == KEY_INT)
-        size = count_decimal(attempt->key, at);
-    else
-        size = count_hex(attempt->key, at, &attempt->runs[atom->capture]);
-    if (atom->kind == KEY_HEX64)
-        size = size < DIGEST ? 0 : DIGEST;
-    attempt->place.at = at - size;
-    attempt->captures[atom->capture] = (struct key_capture){at - size, size};
-    return size > 0;
+    while (atom != attempt->template->atoms) {
+        atom--;
+        if ((atom->group & attempt->missing) == 0)
+            return atom;
+    }
+    return NULL;
 }
 
 /* How far left a text must reach for the literal left of it to end there. */
 static uint32_t find_literal(const struct attempt *attempt,
                              const struct key_atom *atom, uint32_t start)
 {
-    uint8_t last = attempt->template->bytes[atom->start + atom->size - 1];
+    const struct key_template *template = attempt->template;
+    uint8_t last = template->bytes[atom->start + atom->size - 1];
+    const uint8_t *hit = memrchr(attempt->key, last, start);
 
-    while (start > 0 && attempt->key[start - 1] != last)
-        start--;
+    return hit ? (uint32_t)(hit - attempt->key) + 1 : 0;
+}
+
+/* Give the text one byte more, and those that it needs anyhow. */
+static uint32_t grow_text(struct attempt *attempt)
+{
+    struct key_capture *text = &attempt->captures[attempt->text->capture];
+    const struct key_atom *left = next_atom(attempt, attempt->text);
+    uint32_t start = text->start;
+
+    if (start == 0)
+        return nowhere;
+    start--;
+    *text = (struct key_capture){start, text->size + 1};
+    if (left == NULL) {
+        start = 0;
+    } else if (left->kind == KEY_LITERAL) {
+        examine(attempt, left, attempt->text, start);
+        start = find_literal(attempt, left, start);
+    }
+    text->size += text->start - start;
+    text->start = start;
     return start;
 }
 
-/* Give the text that may grow one byte more, and those that it needs anyhow. */
-static bool grow_text(struct attempt *attempt)
+static uint32_t match_text(struct attempt *attempt, const struct key_atom *atom,
+                           uint32_t at)
 {
-    struct key_capture *text = text_capture(attempt);
-    uint32_t end = text->start + text->size;
-    const struct key_atom *left;
-
-    if (text->start == 0)
-        return false;
-    attempt->place.atom = attempt->place.text;
-    *text = (struct key_capture){text->start - 1, text->size + 1};
-    if (!has_next(attempt)) {
-        text->start = 0;
-    } else {
-        left = &attempt->template->atoms[attempt->place.atom - 1];
-        if (left->group)
-            examine(attempt, left);
-        if (left->kind == KEY_LITERAL)
-            text->start = find_literal(attempt, left, text->start);
-    }
-    text->size = end - text->start;
-    attempt->place.at = text->start;
-    return true;
-}
-
-static bool match_text(struct attempt *attempt, const struct key_atom *atom)
-{
-    attempt->place.text = attempt->place.atom;
-    attempt->captures[atom->capture] =
-        (struct key_capture){attempt->place.at, 0};
+    attempt->text = atom;
+    attempt->captures[atom->capture] = (struct key_capture){at, 0};
     return grow_text(attempt);
 }
 
-static bool match_atom(struct attempt *attempt)
+static inline uint32_t match_atom(struct attempt *attempt,
+                                  const struct key_atom *atom, uint32_t at)
 {
-    const struct key_atom *atom =
-        &attempt->template->atoms[attempt->place.atom - 1];
+    uint32_t start;
 
-    if (atom->group)
-        examine(attempt, atom);
-    attempt->place.atom--;
     if (atom->kind == KEY_LITERAL)
-        return match_literal(attempt, atom);
+        return match_literal(attempt, atom, at);
     if (atom->kind == KEY_TEXT)
-        return match_text(attempt, atom);
-    return match_digits(attempt, atom);
+        return match_text(attempt, atom, at);
+    start = atom->kind == KEY_INT ? match_decimal(attempt, at)
+                                  : match_hex(attempt, atom, at);
+    attempt->captures[atom->capture] = (struct key_capture){start, at - start};
+    return start;
 }
 
-static bool match_choice(struct attempt *attempt)
+/* Match what is left of `atom` and of byte `at`. */
+static bool match_choice(struct attempt *attempt, const struct key_atom *atom,
+                         uint32_t at)
 {
     for (;;) {
-        bool more = has_next(attempt);
+        const struct key_atom *left = next_atom(attempt, atom);
 
-        if (more ? match_atom(attempt) : attempt->place.at == 0) {
-            if (!more)
-                return true;
-        } else if (attempt->place.text == NO_TEXT || !grow_text(attempt)) {
-            return false;
+        if (left != NULL) {
+            examine(attempt, left, atom, at);
+            at = match_atom(attempt, left, at);
+            atom = left;
+        } else if (at == 0) {
+            return true;
+        } else {
+            at = nowhere;
         }
+        if (at == nowhere && attempt->text != NULL) {
+            at = grow_text(attempt);
+            atom = attempt->text;
+        }
+        if (at == nowhere)
+            return false;
     }
 }
 
 /* ---- all choices ---- */
 
-static void go_back(struct attempt *attempt, uint32_t group)
+/* Match again from where a group was first reached, now without it. */
+static bool match_without(struct attempt *attempt, uint32_t group)
 {
-    attempt->place = attempt->reached[group];
-    if (attempt->place.text == NO_TEXT)
-        return;
-    *text_capture(attempt) = attempt->texts[group];
-    attempt->place.atom = attempt->place.text;
-    attempt->place.at = attempt->texts[group].start;
+    const struct reached *reached = &attempt->reached[group];
+
+    attempt->text = reached->text;
+    if (reached->text == NULL)
+        return match_choice(attempt, reached->atom, reached->at);
+    attempt->captures[reached->text->capture] = reached->capture;
+    return match_choice(attempt, reached->text, reached->capture.start);
 }
 
 /*
- * The choice to try after one failed: choices count up as numbers of what is
+ * Try the choices after the first.  They count up as numbers of what is
  * missing, the rightmost group being the highest bit.  Groups left of all that
- * was examined had no say, so their choices are passed over.  False: there is
- * no other.
+ * was examined had no say, so their choices are passed over.
  */
-static bool next_choice(struct attempt *attempt)
+static bool match_others(struct attempt *attempt)
 {
-    uint32_t group, bit;
+    while (attempt->examined != 0) {
+        uint32_t group = (uint32_t)__builtin_ctz(attempt->examined);
+        uint32_t bit = UINT32_C(1) << group;
 
-    if (attempt->examined == 0)
-        return false;
-    group = (uint32_t)__builtin_ctz(attempt->examined);
-    bit = UINT32_C(1) << group;
-    attempt->missing = (attempt->missing & ~(bit - 1)) | bit;
-    attempt->examined &= ~bit;
-    go_back(attempt, group);
-    return true;
+        attempt->missing = (attempt->missing & ~(bit - 1)) | bit;
+        attempt->examined &= ~bit;
+        if (match_without(attempt, group))
+            return true;
+    }
+    return false;
 }
 
 /* Captures of groups that are missing hold what failed attempts left there. */
@@ -340,15 +338,16 @@ bool key_template_match(const struct key_template *template, const uint8_t *key,
     attempt.template = template;
     attempt.key = key;
     attempt.captures = captures;
-    attempt.place =
-        (struct place){template->atom_count, (uint32_t)size, NO_TEXT};
+    attempt.text = NULL;
     attempt.missing = 0;
     attempt.examined = 0;
-    memset(attempt.runs, 0, template->capture_count * sizeof attempt.runs[0]);
-    while (!match_choice(&attempt)) {
-        if (!next_choice(&attempt))
-            return false;
-    }
+    for (uint32_t i = 0; i < template->capture_count; i++)
+        attempt.runs[i] = (struct run){0, 0};
+    if (match_choice(&attempt, template->atoms + template->atom_count,
+                     (uint32_t)size))
+        return true;
+    if (!match_others(&attempt))
+        return false;
     clear_missing(&attempt);
     return true;
 }
