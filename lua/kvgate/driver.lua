@@ -3,6 +3,7 @@
 -- Loaded afresh for every filter: traces would specialise on the first one otherwise. The slot it
 -- is at is stored before each call, so that C knows which event raised, and resumes behind it.
 
+local bit = require "bit"
 local ffi = require "ffi"
 local border = require "kvgate.border"
 local events = require "kvgate.event"
@@ -15,6 +16,8 @@ local LIMIT = C.BORDER_SPLIT
 
 local View = events.View
 local istype = ffi.istype
+local band, lshift = bit.band, bit.lshift
+local enter = fault.enter
 local order = border.order
 local narrow, split = border.narrow, border.split
 local streams = world.streams -- name to index
@@ -125,7 +128,9 @@ return function(filter, counters)
   return function(from)
     local batch = border.batch
     local slots, serial = batch.slots, batch.serial
+    local reach = batch.words == 1 and batch.reach or nil
     local slot = from
+    enter(filter)
     repeat
       local event = slots + slot
       local following = event.next
@@ -142,8 +147,13 @@ return function(filter, counters)
         elseif verdict == true or is_same(verdict, slot, serial) then
           keep(event)
         elseif type(verdict) == "string" then
-          order[0] = streams[verdict] or bad_stream(verdict)
-          narrow(border, 1)
+          local stream = streams[verdict] or bad_stream(verdict)
+          if reach then -- up to 64 streams: not worth a call
+            reach[slot] = band(reach[slot], lshift(1ULL, stream))
+          else
+            order[0] = stream
+            narrow(border, 1)
+          end
           keep(event)
         else
           settle(verdict, event, slot, mark)

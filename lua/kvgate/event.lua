@@ -312,8 +312,9 @@ end
 --- All fields in a table of the script's own; nil is null.
 function methods.to_table(view)
   local event = event_of(view)
-  local fields = value.public.map()
-  for _, name in ipairs(names_of(event)) do
+  local order = names_of(event)
+  local fields = value.ordered_map(order)
+  for _, name in ipairs(order) do
     local item = field_value(event, name)
     if item == nil then item = value.public.null end
     fields[name] = item

@@ -5,12 +5,15 @@
 --       /etc/kvgate/route.lua:20: in function <line 18>
 --
 -- The first line always names the innermost line of a script, whatever raised: a script's chunks
--- are named "@path", the runtime's "=kvgate/…", and only the former are shown.
+-- are named "@path", the runtime's "=kvgate/…", and only the former are shown. A tail call leaves
+-- no line; then it is the one where the filter begins.
 
 local getinfo = debug.getinfo
 
 local MESSAGE_MAX = 1024
 local TEXT_MAX = 2048
+local FRAMES_MAX = 32
+local LEVELS_MAX = 400 -- the runtime's own frames among them
 
 local fault = {}
 
@@ -19,6 +22,12 @@ local sources = {}
 
 ---@param path string
 function fault.know(path) sources[path] = true end
+
+local described = {} -- the last text made here, as a key
+local running -- the filter that runs, or nil
+
+---@param filter function?
+function fault.enter(filter) running = filter end
 
 --- Where a function starts, as "path:line".
 ---@param func function
@@ -71,12 +80,12 @@ end
 
 local function is_script(info) return info.source:sub(1, 1) == "@" end
 
---- The script frames of the stack, innermost first.
+--- The innermost script frames of the stack, from the inside out.
 local function frames()
   local found = {}
-  for level = 3, 100 do
+  for level = 3, LEVELS_MAX do
     local info = getinfo(level, "Sln")
-    if not info then break end
+    if not info or #found == FRAMES_MAX then break end
     if is_script(info) then found[#found + 1] = info end
   end
   return found
@@ -84,8 +93,10 @@ end
 
 local function message_of(raised)
   local kind = type(raised)
-  if kind == "string" then return raised end
   if kind == "number" then return tostring(raised) end
+  if kind == "string" then
+    return #raised <= MESSAGE_MAX and raised or raised:sub(1, MESSAGE_MAX) .. "…"
+  end
   return ("raised %s instead of a message"):format(kind == "nil" and "nil" or "a " .. kind)
 end
 
@@ -104,7 +115,9 @@ local function headline(message, stack)
   local path, line, text = placed(message, stack)
   if path then return ("%s:%s: %s"):format(path, line, text) end
   message = message:gsub("^kvgate/[%w_]+%.lua:%d+: ", "")
-  if not stack[1] then return message end
+  if not stack[1] then
+    return running and ("%s: %s"):format(fault.place(running), message) or message
+  end
   return ("%s:%d: %s"):format(stack[1].source:sub(2), stack[1].currentline, message)
 end
 
@@ -120,18 +133,22 @@ local function describe_frame(info)
   return ("\n    %s:%d: in %s"):format(info.source:sub(2), info.currentline, what)
 end
 
---- The message handler of every protected call.
+--- The message handler of every protected call. What an inner one described stays as it is.
 ---@param raised any
 ---@return string
 function fault.describe(raised)
+  if raised ~= nil and described[raised] then return raised end
   local stack = frames()
   local text = headline(message_of(raised), stack)
-  if #text > MESSAGE_MAX then text = text:sub(1, MESSAGE_MAX) .. "…" end
   for _, info in ipairs(stack) do
     local line = describe_frame(info)
-    if #text + #line > TEXT_MAX then return text .. "\n    …" end
+    if #text + #line > TEXT_MAX then
+      text = text .. "\n    …"
+      break
+    end
     text = text .. line
   end
+  described = { [text] = true }
   return text
 end
 

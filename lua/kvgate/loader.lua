@@ -47,7 +47,7 @@ local function load_module(name)
   local path, text = world.find(name, true)
   chain[#chain + 1] = name
   modules[name] = { loading = true }
-  local ok, result, file = pcall(load_file, path, text, name)
+  local ok, result, file = xpcall(load_file, fault.describe, path, text, name)
   chain[#chain] = nil
   modules[name] = nil
   if not ok then error(result, 0) end
@@ -90,7 +90,7 @@ end
 function load_file(path, text, ...)
   local file = { text = text, parts = {} }
   fault.know(path)
-  if text:byte(1) == 27 then error(path .. ": is bytecode; scripts are loaded from source", 0) end
+  if text:byte(1) == 27 then error(path .. ":1: is bytecode; scripts are source text", 0) end
   local chunk, message = load(text, "@" .. path, "t", sandbox.environment(make_require(file)))
   if not chunk then error(path .. message:match(":%d+: .*$"), 0) end
   return chunk(...), file
@@ -141,6 +141,7 @@ end
 ---@return string path
 ---@return string texts that the filter is made of
 function loader.load(name, options, counters)
+  fault.enter(nil)
   local path, text = world.find(name, false)
   local factory, file = load_file(path, text)
   local filter = filter_of(path, factory, options)

@@ -29,6 +29,9 @@ local function check_pattern(name, subject, pattern)
   end
 end
 
+--- The strings' own errors must not be those of a tail call, which name the wrong function.
+local function through(...) return ... end
+
 local strings = {
   byte = string.byte,
   char = string.char,
@@ -42,22 +45,22 @@ local strings = {
 
 function strings.find(subject, pattern, init, plain)
   if not plain then check_pattern("find", subject, pattern) end
-  return find(subject, pattern, init, plain)
+  return through(find(subject, pattern, init, plain))
 end
 
 function strings.match(subject, pattern, init)
   check_pattern("match", subject, pattern)
-  return match(subject, pattern, init)
+  return through(match(subject, pattern, init))
 end
 
 function strings.gmatch(subject, pattern)
   check_pattern("gmatch", subject, pattern)
-  return gmatch(subject, pattern)
+  return through(gmatch(subject, pattern))
 end
 
 function strings.gsub(subject, pattern, replacement, limit)
   check_pattern("gsub", subject, pattern)
-  return gsub(subject, pattern, replacement, limit)
+  return through(gsub(subject, pattern, replacement, limit))
 end
 
 function strings.rep(text, count, separator)
@@ -65,7 +68,7 @@ function strings.rep(text, count, separator)
   if (#tostring(text) + size_of(separator)) * times > REPEAT_MAX then
     error(("string.rep: makes at most %d bytes"):format(REPEAT_MAX), 2)
   end
-  return rep(text, count, separator)
+  return through(rep(text, count, separator))
 end
 
 -- ---- names ----

@@ -61,7 +61,8 @@ local function tag(items, metatable, name)
   if present and present ~= array_mt and present ~= map_mt then
     error(name .. "(table): the table has a metatable already", 3)
   end
-  return debug.setmetatable(items, metatable)
+  debug.setmetatable(items, metatable)
+  return items
 end
 
 local public = { null = null }
@@ -100,6 +101,15 @@ function public.ext(kind, bytes)
   end
   if type(bytes) ~= "string" then error("ext(type, bytes): bytes is a string", 2) end
   return setmetatable({ type = kind, bytes = bytes }, ext_mt)
+end
+
+--- An empty map whose keys will be written in this order.
+---@param order string[]
+---@return table
+function value.ordered_map(order)
+  local items = setmetatable({}, map_mt)
+  shapes[items] = { order = order }
+  return items
 end
 
 -- ---- reading ----
