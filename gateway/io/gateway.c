@@ -295,4 +295,7 @@ void gateway_service(struct gateway *gateway)
         outlet_service(ports->streams[i].outlet);
     for (size_t i = 0; i < ports->source_count; i++)
         log_gate_tick(&ports->sources[i].gate);
+    /* After its connections were all taken, it listens again only when run. */
+    if (gateway->admin != NULL)
+        admin_run(gateway->admin);
 }

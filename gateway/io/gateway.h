@@ -49,7 +49,7 @@ bool gateway_reload(struct gateway *gateway, struct buffer *report);
 /* Read what happened to the connections of a source. */
 void gateway_watch(struct gateway *gateway, size_t source);
 
-/* Once a second: look after sockets that have nothing to send. */
+/* Once a second: look after what nothing else wakes. */
 void gateway_service(struct gateway *gateway);
 
 #endif

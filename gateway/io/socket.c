@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <zmq.h>
 
@@ -17,6 +18,8 @@ enum {
     KEEPALIVE_IDLE_S = 30, /* a peer that vanished is noticed in a minute */
     KEEPALIVE_INTERVAL_S = 10,
     KEEPALIVE_PROBES = 3,
+    BIND_TRIES = 10,
+    BIND_AGAIN_MS = 10,
     ENDPOINT_MAX = 1024
 };
 
@@ -112,6 +115,22 @@ void socket_close(void *socket)
         zmq_close(socket);
 }
 
+/*
+ * libzmq gives an address up a moment after its socket was closed: one that a
+ * reload took away and the next brings back may still be busy.
+ */
+static bool bind_patiently(void *socket, const char *endpoint)
+{
+    int tries = 0;
+
+    while (zmq_bind(socket, endpoint) != 0) {
+        if (errno != EADDRINUSE || ++tries == BIND_TRIES)
+            return false;
+        poll(NULL, 0, BIND_AGAIN_MS);
+    }
+    return true;
+}
+
 bool socket_attach(void *socket, const struct socket_options *options,
                    struct error *error)
 {
@@ -121,7 +140,7 @@ bool socket_attach(void *socket, const struct socket_options *options,
     set_number(socket, ZMQ_IPV6, endpoint_is_ipv6(endpoint));
     if (options->bind)
         done = endpoint_is_free(endpoint, error) &&
-               zmq_bind(socket, endpoint) == 0;
+               bind_patiently(socket, endpoint);
     else
         done = zmq_connect(socket, endpoint) == 0;
     if (done)
