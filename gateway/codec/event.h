@@ -45,6 +45,17 @@ enum event_fault event_index(struct event *event, const uint8_t *bytes,
  * is wrong with its id or type.  event_index does so itself. */
 enum event_fault event_judge(struct event *event);
 
+/* One pair of a checked map whose key is a str. */
+struct event_pair {
+    const uint8_t *name;
+    const uint8_t *value;
+    const uint8_t *end;
+    uint32_t name_size;
+};
+
+/* The pair whose key is at `at`. */
+struct event_pair event_pair_at(const uint8_t *at);
+
 /* The value of a field: checked msgpack, borrowed; NULL: absent. */
 const uint8_t *event_value(const struct event *event, enum field field);
 
