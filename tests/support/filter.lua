@@ -14,7 +14,11 @@
 local gateway = require "gateway"
 local wire = require "tests.support.wire"
 
-local filter = { null = wire.null, absent = wire.absent }
+local filter = {
+  null = wire.null,
+  absent = wire.absent,
+  path = { "filters" }, -- directories in which scripts are looked up
+}
 
 -- ---- the configuration ----
 
@@ -87,14 +91,14 @@ end
 
 --- Run a filter over one message with these events. Raises if it cannot be loaded, or if it fails
 --- on an event.
----@param script string looked up in filters/
+---@param script string looked up along filter.path
 ---@param options? table
 ---@param events table[]
 ---@param streams? string[] names; without them there is one stream, and its events are returned
 ---@return table # events; with `streams`, events by stream
 function filter.run(script, options, events, streams)
   local names = streams or { "out" }
-  local relay = gateway.relay(configuration(script, options, names), { installed = { "filters" } })
+  local relay = gateway.relay(configuration(script, options, names), { installed = filter.path })
   relay:receive("store", 1, encode(events))
   assert(relay:status():find('"errors":0', 1, true), script .. " failed on an event, see the log")
   local out = {}
@@ -120,7 +124,7 @@ end
 ---@return string?
 function filter.mistake(script, options)
   local text = configuration(script, options, { "out" })
-  local ok, why = pcall(gateway.relay, text, { installed = { "filters" } })
+  local ok, why = pcall(gateway.relay, text, { installed = filter.path })
   return not ok and why or nil
 end
 
