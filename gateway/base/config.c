@@ -3,6 +3,7 @@
 #include "base/config_parts.h"
 #include "base/config_yaml.h"
 #include "base/memory.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -133,6 +134,13 @@ static bool read_file(FILE *file, struct buffer *text)
     return !ferror(file);
 }
 
+static void tell_unreadable(const char *path, int reason,
+                            struct buffer *mistakes)
+{
+    text_escape(mistakes, path, strlen(path));
+    buffer_print(mistakes, ": cannot be read: %s\n", strerror(reason));
+}
+
 struct config *config_load(const char *path, struct buffer *mistakes)
 {
     struct config *config = NULL;
@@ -143,8 +151,7 @@ struct config *config_load(const char *path, struct buffer *mistakes)
         config =
             config_read(path, (const char *)text.data, text.size, mistakes);
     else
-        buffer_print(mistakes, "%s: cannot be read: %s\n", path,
-                     strerror(errno));
+        tell_unreadable(path, errno, mistakes);
     if (file != NULL)
         fclose(file);
     buffer_free(&text);

@@ -61,7 +61,7 @@ enum config_on_error {
 
 struct config_filter {
     char *script; /* as written; found along config_script_path */
-    struct config_value *options; /* a map or null; owned */
+    struct config_value *options; /* never NULL: a CONFIG_MAP or CONFIG_NULL */
     enum config_on_error on_error;
     struct config_mark mark;
 };
