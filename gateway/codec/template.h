@@ -17,7 +17,7 @@
 #include "codec/event.h"
 
 enum {
-    TEMPLATE_PAIRS = 64,      /* an event that has more is never kept */
+    TEMPLATE_PAIRS = 32,      /* an event that has more is never kept */
     TEMPLATE_BYTES = 8 << 10, /* nor one that is larger */
     TEMPLATE_PATIENCE = 16    /* strangers met before it takes their shape */
 };
