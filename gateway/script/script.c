@@ -251,6 +251,18 @@ static void push_fields(lua_State *L)
     }
 }
 
+/*
+ * apart(f, …) calls f.  To LuaJIT, a call into C is where one trace ends and
+ * the next begins.  What loops goes through here, or recording a script's own
+ * loop would fail at the inner one again and again, until LuaJIT gave up on the
+ * functions in between, which all filters share.
+ */
+static int apart(lua_State *L)
+{
+    lua_call(L, lua_gettop(L) - 1, 1);
+    return 1;
+}
+
 static void set_world(lua_State *L, const struct script *script,
                       const struct script_world *world)
 {
@@ -269,6 +281,8 @@ static void set_world(lua_State *L, const struct script *script,
     lua_setfield(L, -2, "fields");
     lua_pushstring(L, embedded_text("kvgate/driver.lua"));
     lua_setfield(L, -2, "driver");
+    lua_pushcfunction(L, apart);
+    lua_setfield(L, -2, "apart");
     finder_push(L, script->path);
     lua_setfield(L, -2, "find");
     lua_setfield(L, -2, "kvgate.world");

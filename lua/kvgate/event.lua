@@ -28,6 +28,7 @@ local istype, string_of = ffi.istype, ffi.string
 local token = border.token
 local read, set, set_text = border.read, border.set, border.set_text
 local take = value.take
+local apart = world.apart
 
 local events = { View = View }
 
@@ -179,8 +180,13 @@ function write.u64(event, name, item)
 end
 
 function write.hashes(event, name, item)
-  if type(item) == "table" then return set_table(event, name, item, ARRAY, true) end
-  local integer = value.integer(item) or unfit(name, "a hash or an array of hashes", item)
+  local integer
+  if type(item) == "table" then
+    integer = value.integer(value.single(item))
+    if not integer then return set_table(event, name, item, ARRAY, true) end
+  else
+    integer = value.integer(item) or unfit(name, "a hash or an array of hashes", item)
+  end
   set_integer(event, name, integer, true)
 end
 
@@ -272,7 +278,7 @@ local function field_value(event, name)
 end
 
 local function each_field(view)
-  local list, index = names_of(event_of(view)), 0
+  local list, index = apart(names_of, event_of(view)), 0
   return function()
     index = index + 1
     local name = list[index]
@@ -309,9 +315,7 @@ function methods.remove(view, name)
   if not border.remove(border, event, numbers[name] or NAMED, name, #name) then full() end
 end
 
---- All fields in a table of the script's own; nil is null.
-function methods.to_table(view)
-  local event = event_of(view)
+local function table_of(event)
   local order = names_of(event)
   local fields = value.ordered_map(order)
   for _, name in ipairs(order) do
@@ -319,6 +323,12 @@ function methods.to_table(view)
     if item == nil then item = value.public.null end
     fields[name] = item
   end
+  return fields
+end
+
+--- All fields in a table of the script's own; nil is null.
+function methods.to_table(view)
+  local fields = apart(table_of, event_of(view))
   return fields
 end
 

@@ -16,9 +16,20 @@ local REPEAT_MAX = 1024 * 1024 -- bytes that string.rep may make
 local find, match, gmatch, gsub = string.find, string.match, string.gmatch, string.gsub
 local rep = string.rep
 
+local function is_text(item) return type(item) == "string" or type(item) == "number" end
+
+local function check_text(item, number, name)
+  if is_text(item) then return end
+  error(("bad argument #%d to '%s' (string expected, got %s)"):format(number, name, type(item)), 4)
+end
+
 local function size_of(item) return type(item) == "string" and #item or 0 end
 
+--- The functions below end in tail calls, for the compiler's sake: a wrong argument must be found
+--- before, or the error would name the wrong function.
 local function check_pattern(name, subject, pattern)
+  check_text(subject, 1, name)
+  check_text(pattern, 2, name)
   if size_of(subject) > SUBJECT_MAX then
     error(("string.%s: a pattern may run over %d bytes, not %d")
       :format(name, SUBJECT_MAX, #subject), 3)
@@ -28,9 +39,6 @@ local function check_pattern(name, subject, pattern)
       :format(name, PATTERN_MAX, #pattern), 3)
   end
 end
-
---- The strings' own errors must not be those of a tail call, which name the wrong function.
-local function through(...) return ... end
 
 local strings = {
   byte = string.byte,
@@ -45,30 +53,33 @@ local strings = {
 
 function strings.find(subject, pattern, init, plain)
   if not plain then check_pattern("find", subject, pattern) end
-  return through(find(subject, pattern, init, plain))
+  return find(subject, pattern, init, plain)
 end
 
 function strings.match(subject, pattern, init)
   check_pattern("match", subject, pattern)
-  return through(match(subject, pattern, init))
+  return match(subject, pattern, init)
 end
 
 function strings.gmatch(subject, pattern)
   check_pattern("gmatch", subject, pattern)
-  return through(gmatch(subject, pattern))
+  return gmatch(subject, pattern)
 end
 
 function strings.gsub(subject, pattern, replacement, limit)
   check_pattern("gsub", subject, pattern)
-  return through(gsub(subject, pattern, replacement, limit))
+  return gsub(subject, pattern, replacement, limit)
 end
 
 function strings.rep(text, count, separator)
-  local times = tonumber(count) or 0
+  local times = tonumber(count)
+  if not is_text(text) or not times then
+    error("string.rep takes a string and a number", 2)
+  end
   if (#tostring(text) + size_of(separator)) * times > REPEAT_MAX then
     error(("string.rep: makes at most %d bytes"):format(REPEAT_MAX), 2)
   end
-  return through(rep(text, count, separator))
+  return rep(text, count, separator)
 end
 
 -- ---- names ----

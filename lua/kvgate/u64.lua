@@ -11,7 +11,7 @@ local unsigned_t, signed_t = ffi.typeof "uint64_t", ffi.typeof "int64_t"
 local istype = ffi.istype
 local band, rshift, tohex = bit.band, bit.rshift, bit.tohex
 
-local LARGEST = 18446744073709551615ULL
+local HIGHEST, LOWEST = 1844674407, 3709551615 -- the digits of 2^64 - 1
 local EXACT = 2 ^ 53
 
 local u64 = {}
@@ -28,24 +28,21 @@ local function unsigned(value)
   error("expected a 64-bit integer, not a " .. type(value), 3)
 end
 
+-- Digits are read in two halves, each small enough for a number: no loop, which compiled code of a
+-- filter would have to leave.
+
 local function parse_hex(digits)
   if #digits > 16 or not digits:find "^%x+$" then return nil end
-  local value = 0ULL
-  for index = 1, #digits do
-    value = value * 16 + tonumber(digits:sub(index, index), 16)
-  end
-  return value
+  local high, low = digits:sub(1, -9), digits:sub(-8)
+  return unsigned_t(tonumber("0" .. high, 16)) * 2 ^ 32 + tonumber(low, 16)
 end
 
-local function parse_decimal(digits)
-  if not digits:find "^%d+$" then return nil end
-  local value = 0ULL
-  for index = 1, #digits do
-    local digit = digits:byte(index) - 48
-    if value > (LARGEST - digit) / 10 then return nil end
-    value = value * 10 + digit
-  end
-  return value
+local function parse_decimal(text)
+  local digits = text:match "^0*(%d+)$"
+  if not digits or #digits > 20 then return nil end
+  local high, low = tonumber("0" .. digits:sub(1, -11)), tonumber(digits:sub(-10))
+  if high > HIGHEST or high == HIGHEST and low > LOWEST then return nil end
+  return unsigned_t(high) * 10 ^ 10 + low
 end
 
 --- Read a decimal, or hexadecimal behind 0x. nil if the text is neither, or above 2^64 - 1.

@@ -21,6 +21,7 @@ local DEPTH = C.BORDER_DEPTH
 local EXACT = 2 ^ 53
 
 local token = border.token
+local apart = require("kvgate.world").apart
 local next_token, skip = border.next, border.skip
 local put, put_bytes, put_raw = border.put, border.put_bytes, border.put_raw
 local string_of, istype = ffi.string, ffi.istype
@@ -198,7 +199,14 @@ end
 ---@param kind integer
 ---@param exact boolean
 ---@return any
-function value.take(kind, exact) return decode(kind, exact, 0) end
+function value.take(kind, exact)
+  if kind == ARRAY and token.size == 0 then return setmetatable({}, array_mt) end
+  if kind == ARRAY or kind == MAP then
+    local items = apart(decode, kind, exact, 0)
+    return items
+  end
+  return decode(kind, exact, 0)
+end
 
 -- ---- writing ----
 
@@ -362,7 +370,15 @@ end
 function value.write(name, item, empty, exact)
   subject = name
   border.begin(border)
-  put_value(item, empty, exact, 0)
+  apart(put_value, item, empty, exact, 0)
+end
+
+--- The member of a script's own { x }, or nil for any other table.
+---@param items table
+---@return any
+function value.single(items)
+  if getmetatable(items) ~= nil or next(items) ~= 1 or next(items, 1) ~= nil then return nil end
+  return items[1]
 end
 
 --- A number or 64-bit integer as exact 64-bit cdata; nil if it is no such thing.

@@ -392,7 +392,7 @@ return pick(event) and true]], events(1))
     { "assert(nil)", "assertion failed!" },
     { "local t = nil; t.x = 1", "attempt to index local 't' (a nil value)" },
     { "return ('x'):nope()", "attempt to call method 'nope' (a nil value)" },
-    { "local x = ('x'):rep({})", "bad argument #2 to 'rep' (number expected, got table)" },
+    { "local x = ('x'):rep({})", "string.rep takes a string and a number" },
   }
   for _, case in ipairs(objects) do
     it("is told with its place: " .. case[1], function()
