@@ -5,6 +5,7 @@ import unittest
 from support.case import GatewayCase
 from support.deadline import until
 from support.gateway import Gateway
+from support.publisher import Process as PublisherProcess
 from support.publisher import Publisher
 from support.subscriber import Subscriber
 
@@ -101,6 +102,8 @@ class Restart(GatewayCase):
 
 
 class Connection(GatewayCase):
+    config = {"sources": [{"name": "store", "gap_guard": False}], "streams": [{"name": "all"}]}
+
     def connected(self):
         return self.gateway.source("store")["connected"]
 
@@ -115,6 +118,19 @@ class Connection(GatewayCase):
         until(self.connected, "the source to be seen as connected")
         self.assertEqual(self.metric(), 1)
 
+    def test_a_connection_that_breaks_shows_what_was_missed_as_a_gap(self):
+        """The publisher goes on meanwhile: no restart."""
+        restarts = self.gateway.source("store")["restarts"]
+        self.publisher.put("a")
+        self.subscriber.wait_label("a")
+        self.publisher.kill()
+        self.publisher.skip(5)
+        self.publisher.open()
+        self.publisher.wait_subscribed()
+        self.publisher.put("b")
+        self.subscriber.wait_story([["a"], 5, ["b"]])
+        self.assertEqual(self.gateway.source("store")["restarts"], restarts)
+
     def metric(self):
         return self.gateway.metrics()['kvgate_source_connected{source="store"}']
 
@@ -127,6 +143,43 @@ class Connection(GatewayCase):
         self.assertEqual(self.subscriber.story(), [
             1, ["0-0"], ["0-1"], ["0-2"], 1, ["1-0"], ["1-1"], ["1-2"],
             1, ["2-0"], ["2-1"], ["2-2"]])
+
+
+class Killed(unittest.TestCase):
+    """The publisher is a process of its own, and dies as processes do."""
+
+    def setUp(self):
+        self.gateway = Gateway({"sources": [{"name": "store"}], "streams": [{"name": "all"}]})
+        self.addCleanup(self.gateway.directory.remove)
+        self.addCleanup(self.gateway.kill)
+        self.gateway.start()
+        self.subscriber = Subscriber(self.gateway.config["streams"][0]["bind"])
+        self.addCleanup(self.subscriber.close)
+
+    def live(self, name):
+        process = PublisherProcess(self.gateway.config["sources"][0]["connect"], name)
+        self.addCleanup(process.kill)
+        return process
+
+    def test_a_publisher_killed_by_sigkill_and_started_again_is_one_restart(self):
+        first = self.live("first")
+
+        def arrived():
+            first.send(1)
+            return self.subscriber.pump(20)
+        until(arrived, "a first message")
+        first.send(10)
+        self.subscriber.wait(lambda: self.subscriber.last() == first.sent, "all of them")
+        first.kill()
+        second = self.live("second")
+        second.send(10)
+        self.subscriber.wait_label("second-10")
+        labels = [label for label in self.subscriber.labels() if label.startswith("second")]
+        self.assertEqual(labels, [f"second-{index}" for index in range(1, 11)])
+        self.assertEqual(self.subscriber.gaps()[-1], (first.sent, 1))
+        self.assertEqual(self.gateway.source("store")["restarts"], 1)
+        self.gateway.check_identity()
+        self.gateway.stop()
 
 
 class BoundSource(GatewayCase):

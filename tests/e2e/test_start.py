@@ -187,6 +187,27 @@ class Check(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
 
 
+class Again(unittest.TestCase):
+    """A gateway that was killed leaves nothing behind that keeps the next from starting."""
+
+    def test_after_sigkill_it_starts_again_on_the_same_addresses_and_counts_from_1(self):
+        gateway = Gateway({"sources": [{"name": "store"}], "streams": [{"name": "all"}]})
+        self.addCleanup(gateway.directory.remove)
+        publisher = Publisher(gateway.config["sources"][0]["connect"])
+        self.addCleanup(publisher.close)
+        for _ in range(2):
+            self.addCleanup(gateway.kill)
+            gateway.start()
+            gateway.wait_log("numbers start at 1")
+            publisher.wait_subscribed()
+            publisher.put("a")
+            until(lambda g=gateway: g.source("store")["batches"], "a first message")
+            stream = gateway.stream("all")
+            self.assertEqual((stream["last_sequence"], stream["reserved_numbers"]), (1, 0))
+            gateway.kill()
+            gateway = Gateway(gateway.config, directory=gateway.directory)
+
+
 class End(unittest.TestCase):
     """SIGTERM and SIGINT send what is in hand and end in under a second."""
 

@@ -55,6 +55,41 @@ class Accept(GatewayCase):
         self.expect(acme=[["end"]], two=[["end"]], cpu=[["cleared"], ["end"]])
 
 
+class ManyStreams(GatewayCase):
+    """More streams than a machine word has bits; the ones at the edges are watched."""
+
+    edges = (0, 1, 62, 63, 64, 65, 127, 128, 129)
+    config = {
+        "sources": [{"name": "store", "gap_guard": False}],
+        "streams": [{"name": f"s{index}", "accept": {"tenant_id": [f"t{index}"]}}
+                    for index in range(129)] + [{"name": "s129"}],
+    }
+    watched = {f"s{index}" for index in edges}
+
+    def test_each_event_finds_its_stream_and_no_other(self):
+        for tenant in (*range(0, 130, 2), *range(1, 130, 2)):
+            self.publisher.put(f"k{tenant}", tenant_id=f"t{tenant}")
+        for name, subscriber in self.subscribers.items():
+            if name != "s129":
+                subscriber.wait_story([["k" + name[1:]]])
+        everything = self.subscribers["s129"]
+        everything.wait_label("k129")
+        self.assertEqual(len(everything.labels()), 130)
+
+    def test_a_batch_for_all_is_split_among_them(self):
+        self.publisher.send(*[self.publisher.stored(f"k{index}", tenant_id=f"t{index}")
+                              for index in range(130)])
+        for name, subscriber in self.subscribers.items():
+            if name != "s129":
+                subscriber.wait_story([["k" + name[1:]]])
+
+    def test_a_loss_reaches_every_one_of_them(self):
+        self.publisher.skip(3)
+        self.publisher.send(self.publisher.cleared(tenant_id=None))
+        for subscriber in self.subscribers.values():
+            subscriber.wait_story([3, ["cleared"]])
+
+
 class EventIds(GatewayCase):
     config = {
         "sources": [{"name": "left", "gap_guard": False}, {"name": "right", "gap_guard": False}],
@@ -183,8 +218,10 @@ class Batching(GatewayCase):
     def test_a_hole_in_a_backlog_keeps_its_place(self):
         def send():
             for index, key in enumerate("abcdefgh"):
-                if index in (3, 6):
+                if index == 3:
                     self.publisher.skip()
+                if index == 6:
+                    self.publisher.send_frames(b"alone")
                 self.publisher.send(self.publisher.stored(key, tenant_id="acme"), keep_time=True)
         self.backlog(send)
         for subscriber in self.subscribers.values():
@@ -202,6 +239,43 @@ class Batching(GatewayCase):
             self.subscriber.forget()
         took = time.monotonic() - began
         self.assertLess(took / 300, 0.01 * SLOWNESS)
+
+
+class Merging(GatewayCase):
+    config = {
+        "sources": [{"name": "left", "gap_guard": False}, {"name": "right", "gap_guard": False}],
+        "streams": [{"name": "merged"}],
+    }
+
+    def test_a_backlog_of_two_sources_keeps_the_order_of_each(self):
+        left, right = self.publishers["left"], self.publishers["right"]
+        left.timestamp = right.timestamp = max(left.timestamp, right.timestamp)
+        self.gateway.send_signal(signal.SIGSTOP)
+        for index in range(100):
+            left.send(left.stored(f"l{index}"), keep_time=True)
+            right.send(right.stored(f"r{index}"), keep_time=True)
+            if index == 50:
+                left.skip()
+        self.gateway.send_signal(signal.SIGCONT)
+        self.subscriber.wait(lambda: {"l99", "r99"} <= set(self.subscriber.labels()),
+                             "both sources to the end")
+        labels = self.subscriber.labels()
+        for side in "lr":
+            self.assertEqual([label for label in labels if label[0] == side],
+                             [f"{side}{index}" for index in range(100)])
+        self.assertEqual([width for _, width in self.subscriber.gaps()], [1])
+        before, after = labels.index("l50"), labels.index("l51")
+        place = self.place_of_hole()
+        self.assertTrue(before < place <= after, (before, place, after))
+
+    def place_of_hole(self):
+        """How many events there are before it."""
+        count = 0
+        for part in self.subscriber.story():
+            if isinstance(part, int):
+                return count
+            count += len(part)
+        return None
 
 
 class Topics(GatewayCase):

@@ -16,6 +16,7 @@ from support.subscriber import Subscriber
 class GatewayCase(unittest.TestCase):
     config = {"sources": [{"name": "store"}], "streams": [{"name": "all"}]}
     scripts = {}
+    watched = None  # streams that get a subscriber; None: all of them
 
     @classmethod
     def setUpClass(cls):
@@ -28,6 +29,8 @@ class GatewayCase(unittest.TestCase):
             cls.publishers[source["name"]] = cls.open(Publisher(source["connect"]))
         cls.gateway.start()
         for stream in cls.gateway.config["streams"]:
+            if cls.watched is not None and stream["name"] not in cls.watched:
+                continue
             cls.subscribers[stream["name"]] = cls.open(Subscriber(stream["bind"]))
         for publisher in cls.publishers.values():
             publisher.wait_subscribed()

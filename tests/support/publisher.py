@@ -4,6 +4,10 @@ XPUB instead of PUB, only because it tells when a subscription has arrived: then
 that is sent from here on is lost, and no test has to wait for time to pass.
 """
 
+import pathlib
+import subprocess
+import sys
+
 import zmq
 
 from support.deadline import Deadline
@@ -100,3 +104,41 @@ class Publisher:
     def skip(self, count=1):
         """Numbers that nobody will see: a queue that was full."""
         self.next += count
+
+
+class Process:
+    """A publisher in a process of its own: it can be killed for good."""
+
+    def __init__(self, endpoint, name):
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "support.publisher", endpoint, name],
+            cwd=pathlib.Path(__file__).parent.parent, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.sent = 0
+        assert self.process.stdout.readline() == "subscribed\n"
+
+    def send(self, count):
+        self.process.stdin.write(f"{count}\n")
+        self.process.stdin.flush()
+        self.sent += count
+
+    def kill(self):
+        """SIGKILL."""
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+
+def main(endpoint, name):
+    """Send as many messages as each line of input says."""
+    publisher = Publisher(endpoint)
+    publisher.wait_subscribed()
+    print("subscribed", flush=True)
+    for line in sys.stdin:
+        for _ in range(int(line)):
+            publisher.put(f"{name}-{publisher.next}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
