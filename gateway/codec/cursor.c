@@ -214,14 +214,12 @@ const uint8_t *cursor_skip_long(const uint8_t *at)
     return at;
 }
 
-const uint8_t *cursor_bytes(const uint8_t *at, uint32_t *size)
+/* Those whose size is a field. */
+const uint8_t *cursor_bytes_long(const uint8_t *at, uint32_t *size)
 {
     struct cursor_form form = form_of(at);
 
-    if (form.width != 0)
-        *size = (uint32_t)big_endian(at + 1, form.width);
-    else
-        *size = (uint32_t)form.size - form.head;
+    *size = (uint32_t)big_endian(at + 1, form.width);
     return at + form.head;
 }
 

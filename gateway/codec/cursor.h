@@ -74,8 +74,18 @@ static inline const uint8_t *cursor_skip(const uint8_t *at)
  * header.  The value must be one. */
 uint32_t cursor_enter(const uint8_t **at);
 
+const uint8_t *cursor_bytes_long(const uint8_t *at, uint32_t *size);
+
 /* A str, bin or ext payload; `size` in bytes.  Must be one. */
-const uint8_t *cursor_bytes(const uint8_t *at, uint32_t *size);
+static inline const uint8_t *cursor_bytes(const uint8_t *at, uint32_t *size)
+{
+    struct cursor_form form = cursor_forms[*at];
+
+    if (form.size == 0)
+        return cursor_bytes_long(at, size);
+    *size = (uint32_t)form.size - form.head;
+    return at + form.head;
+}
 
 /* A header that may be cut: like cursor_enter for one array or map header that
  * lies whole before `end`; false otherwise. */

@@ -5,8 +5,8 @@
  *   our verdict on its frame, and every value in it, are msgpack-c's;
  *   an event recognised by a template reads as event_index reads it;
  *   an event that was edited is written as msgpack with those edits.
- * A reader opens the input twice: once to learn from it, once knowing it.  It is
- * new for every input, so that a finding repeats; the slots are reused.
+ * A reader opens the input twice: once to learn from it, once knowing it.  It
+ * is new for every input, so that a finding repeats; the slots are reused.
  */
 #include "codec/batch.h"
 #include "codec/cursor.h"
