@@ -310,6 +310,9 @@ static void run_chain(const struct window *window, size_t stream)
         emit_all(window, stream);
     if (missing > 0)
         stream_lose(window->streams[stream], LOSS_SPACE, missing);
+    /* The next chain's copies take these slots: no script may see them as the
+     * events that it kept. */
+    batch_close(batch);
     batch->head = head;
     batch->used = used;
 }

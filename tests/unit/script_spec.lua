@@ -1,4 +1,5 @@
 local gateway = require "gateway"
+local relay = require "tests.support.relay"
 local scripts = require "tests.support.script"
 local wire = require "tests.support.wire"
 
@@ -498,6 +499,26 @@ describe("an event kept", function()
     local report = script:run({ script:load "f.lua" }, events(70))
     assert.equal(6, #report.failures)
     script:remove()
+  end)
+
+  it("by one stream's filter is refused in another stream's, though the message is the same", function()
+    local subject = relay.new([[
+sources: [ { name: store, connect: "ipc:///tmp/in" } ]
+streams:
+  - { name: one, bind: "ipc:///tmp/one", filters: [ { script: one.lua } ] }
+  - { name: two, bind: "ipc:///tmp/two", filters: [ { script: two.lua } ] }
+]], {
+      ["shared.lua"] = "return {}",
+      ["one.lua"] = "local shared = require 'shared' return function() return function(event)"
+        .. " shared.kept = event return true end end",
+      ["two.lua"] = "local shared = require 'shared' return function() return function(event)"
+        .. " event.object_key = shared.kept.object_key return true end end",
+    })
+    subject:send { relay.event "a", relay.event "b" }
+    assert.equal("1:a,b", subject:out "one")
+    assert.equal("", subject:out "two")
+    assert.equal(2, subject:metric(
+      'kvgate_filter_errors_total{filter="two.lua",stream="two",position="1"}'))
   end)
 
   it("cannot be returned for another", function()
