@@ -43,11 +43,11 @@ struct key_border {
 
     /* A field that holds no string matches nothing.  `name` is used only with
      * EVENT_NAMED. */
-    bool (*match)(const struct key_template *template, struct key_match *found,
+    bool (*match)(struct key_template *template, struct key_match *found,
                   const struct event *event, uint32_t field, const char *name,
                   size_t name_size);
-    bool (*match_string)(const struct key_template *template,
-                         struct key_match *found, const char *key, size_t size);
+    bool (*match_string)(struct key_template *template, struct key_match *found,
+                         const char *key, size_t size);
 
     /* A capture's digits as a number, see script/key_template.h. */
     uint64_t (*low64)(const uint8_t *digits, size_t size);

@@ -51,15 +51,14 @@ static const uint8_t *value_of(const struct event *event, uint32_t field,
     return event_value(event, (enum field)field);
 }
 
-static bool match_bytes(const struct key_template *template,
-                        struct key_match *found, const uint8_t *key,
-                        size_t size)
+static bool match_bytes(struct key_template *template, struct key_match *found,
+                        const uint8_t *key, size_t size)
 {
     found->key = key;
     return key_template_match(template, key, size, found->captures);
 }
 
-static bool match(const struct key_template *template, struct key_match *found,
+static bool match(struct key_template *template, struct key_match *found,
                   const struct event *event, uint32_t field, const char *name,
                   size_t name_size)
 {
@@ -75,8 +74,8 @@ static bool match(const struct key_template *template, struct key_match *found,
     return match_bytes(template, found, key, size);
 }
 
-static bool match_string(const struct key_template *template,
-                         struct key_match *found, const char *key, size_t size)
+static bool match_string(struct key_template *template, struct key_match *found,
+                         const char *key, size_t size)
 {
     found->number++;
     return match_bytes(template, found, (const uint8_t *)key, size);

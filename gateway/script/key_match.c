@@ -328,10 +328,71 @@ static void clear_missing(const struct attempt *attempt)
     }
 }
 
-bool key_template_match(const struct key_template *template, const uint8_t *key,
+static bool match_head(struct attempt *attempt, uint32_t at)
+{
+    const struct key_template *template = attempt->template;
+
+    if (match_choice(attempt, template->atoms + template->head_atoms, at))
+        return true;
+    if (!match_others(attempt))
+        return false;
+    clear_missing(attempt);
+    return true;
+}
+
+/* The tail has neither groups nor texts: it matches in one way or in none.
+ * Returns where it starts. */
+static uint32_t match_tail(struct attempt *attempt, uint32_t at)
+{
+    const struct key_template *template = attempt->template;
+
+    for (uint32_t i = template->atom_count; i > template->head_atoms; i--) {
+        at = match_atom(attempt, &template->atoms[i - 1], at);
+        if (at == nowhere)
+            return nowhere;
+    }
+    return at;
+}
+
+/* ---- heads that were matched before ---- */
+
+static struct key_memo *find_memo(struct key_template *template,
+                                  const uint8_t *head, uint32_t size)
+{
+    const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash = size;
+    uint32_t i = 0;
+
+    for (; i + sizeof hash <= size; i += (uint32_t)sizeof hash)
+        hash = (hash ^ load(head + i)) * factor;
+    for (; i < size; i++)
+        hash = (hash ^ head[i]) * factor;
+    return &template->memo[hash >> 32 & (KEY_MEMOS - 1)];
+}
+
+static bool match_remembered(struct key_template *template,
+                             struct attempt *attempt, uint32_t size)
+{
+    struct key_memo *memo = find_memo(template, attempt->key, size);
+    size_t captured = template->head_captures * sizeof *memo->captures;
+
+    if (memo->size == size && memcmp(memo->head, attempt->key, size) == 0) {
+        memcpy(attempt->captures, memo->captures, captured);
+        return true;
+    }
+    if (!match_head(attempt, size))
+        return false;
+    memo->size = size;
+    memcpy(memo->head, attempt->key, size);
+    memcpy(memo->captures, attempt->captures, captured);
+    return true;
+}
+
+bool key_template_match(struct key_template *template, const uint8_t *key,
                         size_t size, struct key_capture *captures)
 {
     struct attempt attempt;
+    uint32_t at;
 
     if (size > KEY_TEMPLATE_KEY)
         return false;
@@ -343,11 +404,10 @@ bool key_template_match(const struct key_template *template, const uint8_t *key,
     attempt.examined = 0;
     for (uint32_t i = 0; i < template->capture_count; i++)
         attempt.runs[i] = (struct run){0, 0};
-    if (match_choice(&attempt, template->atoms + template->atom_count,
-                     (uint32_t)size))
-        return true;
-    if (!match_others(&attempt))
+    at = match_tail(&attempt, (uint32_t)size);
+    if (at == nowhere)
         return false;
-    clear_missing(&attempt);
-    return true;
+    if (template->has_memo && at > 0 && at <= KEY_MEMO_HEAD)
+        return match_remembered(template, &attempt, at);
+    return match_head(&attempt, at);
 }

@@ -282,10 +282,31 @@ static void prepare_tail(struct key_template *template, struct key_atom *atom)
     memcpy(&atom->mask, mask, KEY_TAIL);
 }
 
+/* Where the tail starts, see key_atom.h. */
+static void divide(struct key_template *template)
+{
+    uint32_t i = template->atom_count;
+    bool has_digest = false;
+
+    template->head_captures = template->capture_count;
+    while (i > 0 && template->atoms[i - 1].group == 0 &&
+           template->atoms[i - 1].kind != KEY_TEXT) {
+        const struct key_atom *atom = &template->atoms[--i];
+
+        if (atom->kind != KEY_LITERAL)
+            template->head_captures--;
+        if (atom->kind == KEY_HEX || atom->kind == KEY_HEX64)
+            has_digest = true;
+    }
+    template->head_atoms = i;
+    template->has_memo = has_digest &&i > 0;
+}
+
 static void prepare(struct key_template *template)
 {
     for (uint32_t i = 0; i < template->atom_count; i++)
         prepare_tail(template, &template->atoms[i]);
+    divide(template);
 }
 
 struct key_template *key_template_new(const char *text, size_t size,

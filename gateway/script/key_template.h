@@ -57,7 +57,7 @@ enum key_kind key_template_kind(const struct key_template *template,
                                 uint32_t capture);
 
 /* Match a whole key.  `captures` has room for all; void when it's false. */
-bool key_template_match(const struct key_template *template, const uint8_t *key,
+bool key_template_match(struct key_template *template, const uint8_t *key,
                         size_t size, struct key_capture *captures);
 
 /* The last 16 of `size` hex digits as a number; fewer are the whole number. */

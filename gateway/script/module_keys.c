@@ -51,7 +51,7 @@ static int template_gc(lua_State *L)
 /* template:match(key) -> { name = bytes } or nil */
 static int template_match(lua_State *L)
 {
-    const struct key_template *template = check_template(L);
+    struct key_template *template = check_template(L);
     struct key_capture captures[KEY_TEMPLATE_CAPTURES];
     size_t size;
     const char *key = luaL_checklstring(L, 2, &size);

@@ -250,18 +250,62 @@ describe("matching", function()
     return table.concat(key)
   end
 
+  --- Match keys with the template and by definition; returns how many matched.
+  local function compare(parts, text, template, keys)
+    local matched = 0
+    for _, key in ipairs(keys) do
+      local expected = by_definition(parts, key)
+      assert.same(expected, template:match(key), text .. " on " .. key)
+      matched = matched + (expected and 1 or 0)
+    end
+    return matched
+  end
+
   it("agrees with its definition on random templates and keys", function()
     math.randomseed(7)
-    local matched, missed = 0, 0
-    while matched < 3000 or missed < 3000 do
+    local matched, total = 0, 0
+    while matched < 3000 or total - matched < 3000 do
       local parts, text = random_template()
       local template = gateway.template(text)
-      for _ = 1, template and 4 or 0 do
-        local key = random_key(parts)
-        local expected = by_definition(parts, key)
-        assert.same(expected, template:match(key), text .. " on " .. key)
-        matched = matched + (expected and 1 or 0)
-        missed = missed + (expected and 0 or 1)
+      if template then
+        local keys = {}
+        for i = 1, 4 do keys[i] = random_key(parts) end
+        matched = matched + compare(parts, text, template, keys)
+        total = total + #keys
+      end
+    end
+  end)
+
+  -- What stands left of a digest at the right end is remembered, see key_atom.h.
+  it("agrees with its definition on keys that differ in their digest only", function()
+    math.randomseed(8)
+    local matched = 0
+    while matched < 3000 do
+      local parts, text = random_template()
+      parts[#parts + 1] = { kind = "literal", text = "#" }
+      parts[#parts + 1] = { kind = "hex", name = "hash" }
+      text = text .. "#{hash:hex}"
+      local template = gateway.template(text)
+      if template then
+        local heads, keys = {}, {}
+        for i = 1, 6 do heads[i] = random_key(parts):match "^(.-)#?[^#]*$" end
+        for i = 1, 12 do keys[i] = pick(heads) .. "#" .. pick({ "0", "1f", "abc", "x" }) end
+        matched = matched + compare(parts, text, template, keys)
+      end
+    end
+  end)
+
+  it("tells more heads apart than it can remember, and long ones", function()
+    local template = assert(gateway.template "[{p}@]{m}@r{n:int}@{hash:hex}")
+    for round = 1, 3 do
+      for i = 1, 500 do
+        local model = ("m"):rep(i) .. i
+        local key = ("%s%s@r%d@%x"):format(i % 2 == 0 and "p@" or "", model, i, i * round)
+        local expected = {
+          p = i % 2 == 0 and "p" or nil, m = model, n = tostring(i),
+          hash = ("%x"):format(i * round),
+        }
+        assert.same(expected, template:match(key))
       end
     end
   end)
