@@ -498,6 +498,9 @@ enum script_result script_run(struct script_filter *filter, struct batch *batch,
     border_show(border, NULL);
     if (status == 0)
         return SCRIPT_DONE;
+    if (status == LUA_ERRMEM) /* the handler was not called */
+        snprintf(script->error, sizeof script->error,
+                 "%s: LuaJIT has no memory left", filter->path);
     batch->slots[batch->current].touched = 0;
     return classify(border, status);
 }

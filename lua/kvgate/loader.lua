@@ -10,6 +10,7 @@ local fault = require "kvgate.fault"
 local sandbox = require "kvgate.sandbox"
 local world = require "kvgate.world"
 
+assert(ffi.abi "gc64", "this build of LuaJIT lacks GC64")
 sandbox.seal_strings()
 
 local loader = {}
