@@ -1,8 +1,14 @@
 #include "script/module.h"
 
-#include <lauxlib.h>
-
 __attribute__((visibility("default"))) int luaopen_gateway(lua_State *L);
+
+void module_class(lua_State *L, const char *name, const luaL_Reg *methods)
+{
+    luaL_newmetatable(L, name);
+    lua_newtable(L);
+    luaL_setfuncs(L, methods, 0);
+    lua_setfield(L, -2, "__index");
+}
 
 int luaopen_gateway(lua_State *L)
 {
@@ -12,5 +18,6 @@ int luaopen_gateway(lua_State *L)
     module_script(L);
     module_keys(L);
     module_relay(L);
+    module_sequence(L);
     return 1;
 }
