@@ -5,31 +5,42 @@
 
 /* ---- matching ---- */
 
-static inline uint64_t load(const uint8_t *at)
+/* The bits in which 8 bytes differ. */
+static inline uint64_t differ8(const uint8_t *a, const uint8_t *b)
 {
-    uint64_t word;
+    uint64_t x;
+    uint64_t y;
 
-    memcpy(&word, at, sizeof word);
-    return word;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return x ^ y;
 }
 
-/* The last words may overlap the ones before: cheaper than a tail. */
+static inline uint64_t differ16(const uint8_t *a, const uint8_t *b)
+{
+    return differ8(a, b) | differ8(a + 8, b + 8);
+}
+
+static inline uint64_t differ32(const uint8_t *a, const uint8_t *b)
+{
+    return differ16(a, b) | differ16(a + 16, b + 16);
+}
+
+/* memcmp would do; this is half of it, as runs are short.  The last step may
+ * overlap the one before, which is cheaper than a tail. */
 static inline bool same(const uint8_t *a, const uint8_t *b, size_t size)
 {
-    size_t last = size - 8;
-    size_t i;
-
-    if (size < 8)
-        return memcmp(a, b, size) == 0;
-    for (i = 0; i + 32 <= size; i += 32)
-        if (((load(a + i) ^ load(b + i)) | (load(a + i + 8) ^ load(b + i + 8)) |
-             (load(a + i + 16) ^ load(b + i + 16)) |
-             (load(a + i + 24) ^ load(b + i + 24))) != 0)
-            return false;
-    for (; i < last; i += 8)
-        if (load(a + i) != load(b + i))
-            return false;
-    return load(a + last) == load(b + last);
+    if (size >= 32) {
+        for (; size > 32; size -= 32, a += 32, b += 32)
+            if (differ32(a, b) != 0)
+                return false;
+        return differ32(a + size - 32, b + size - 32) == 0;
+    }
+    if (size >= 16)
+        return (differ16(a, b) | differ16(a + size - 16, b + size - 16)) == 0;
+    if (size >= 8)
+        return (differ8(a, b) | differ8(a + size - 8, b + size - 8)) == 0;
+    return memcmp(a, b, size) == 0;
 }
 
 /* Bytes of the value in a hole, at most `left`; 0: it is cut or no value. */
@@ -78,7 +89,12 @@ const uint8_t *template_match(const struct template *template,
 
     if (template->constant == 0 || template->constant > (size_t)(end - bytes))
         return NULL;
-    *event = (struct event){.bytes = bytes, .type = template->type};
+    event->bytes = bytes;
+    event->edits = NULL;
+    event->state = EVENT_LIVE;
+    event->type = template->type;
+    event->touched = 0;
+    event->cause = 0;
     memcpy(event->at, template->at, sizeof event->at);
     for (; run < last; run++) {
         size_t size;

@@ -3,7 +3,6 @@
  * raw msgpack and 64-bit numbers as decimal text, so that the specs see the
  * bytes themselves.
  */
-#include "base/arena.h"
 #include "codec/batch.h"
 #include "codec/builder.h"
 #include "codec/cursor.h"
@@ -360,7 +359,8 @@ static const uint64_t *opt_id(lua_State *L, int index, uint64_t *id)
     return id;
 }
 
-/* reader:rewrite(event, edits, id) -> bytes, touched, the event as it is now
+/* reader:rewrite(event, edits, id) -> bytes, touched, the event as it is now;
+ * the edits take memory until open finds another window
  * edits: { { name, value bytes or false }, ... }; id: text or nil */
 static int reader_rewrite(lua_State *L)
 {
@@ -370,7 +370,6 @@ static int reader_rewrite(lua_State *L)
     const uint64_t *stamp = opt_id(L, 4, &id);
     size_t bound;
 
-    arena_reset(box->batch->arena);
     for (size_t i = 1; i <= lua_objlen(L, 3); i++) {
         lua_rawgeti(L, 3, (int)i);
         apply_edit(L, box->batch, event);

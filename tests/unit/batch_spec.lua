@@ -49,10 +49,11 @@ describe("a payload", function()
     list[1] = wire.event { event_id = wire.absent }
     list[3] = wire.event { event_id = 0xffffffffffffffffULL }
     list[4] = wire.array {}
+    list[5] = wire.map { { "event_id", 99 } }
     local header = open(wire.payload(nil, list))
     assert.equal("2", header.first_id)
     assert.equal("18446744073709551615", header.last_id)
-    list[3], list[4] = nil, nil
+    list[3], list[4], list[5] = nil, nil, nil
     for number = 3, 70 do list[number] = wire.event { event_id = number } end
     header = open(wire.payload(nil, list))
     assert.equal("2", header.first_id)
@@ -135,6 +136,20 @@ describe("a payload", function()
       1, "not a map", "a key is not a string", 4, "event_id is no unsigned integer",
       "no event_type", 7,
     }, faults)
+  end)
+
+  it("may be edited by 64 MiB, and the next one again", function()
+    local reader = codec.reader()
+    local bytes = encode(wire.event {})
+    local function edit(count)
+      for number = 1, count do
+        reader:rewrite(bytes, { { "note", encode(("n"):rep(2 ^ 20) .. number) } })
+      end
+    end
+    edit(60)
+    assert.has_error(function() edit(5) end, "refused")
+    assert(reader:open(wire.payload(nil, { wire.event {} })))
+    edit(60)
   end)
 
   it("comes in windows of at most 64 events", function()
