@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 
-bool draft_load(struct draft *draft, struct relay *relay, const char *path,
+bool draft_load(struct draft *draft, const char *path,
                 const struct installed *installed, struct buffer *mistakes)
 {
     struct error error = {0};
@@ -10,8 +10,8 @@ bool draft_load(struct draft *draft, struct relay *relay, const char *path,
     *draft = (struct draft){.config = config_load(path, mistakes)};
     if (draft->config == NULL)
         return false;
-    draft->plan = relay_plan(relay, draft->config, installed->directories,
-                             installed->count, &error);
+    draft->plan = plan_new(draft->config, installed->directories,
+                           installed->count, &error);
     if (draft->plan != NULL)
         return true;
     buffer_print(mistakes, "%s\n", error.text);

@@ -29,7 +29,7 @@ struct installed {
  * Read the configuration at `path` and load its scripts.  False, with a line
  * for each mistake in `mistakes`, when anything of that fails.
  */
-bool draft_load(struct draft *draft, struct relay *relay, const char *path,
+bool draft_load(struct draft *draft, const char *path,
                 const struct installed *installed, struct buffer *mistakes);
 
 /* For one that is not adopted. */

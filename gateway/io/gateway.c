@@ -211,8 +211,7 @@ static bool try_reload(struct gateway *gateway, struct buffer *report)
     struct error error = {0};
     struct ports *ports;
 
-    if (!draft_load(&draft, gateway->relay, gateway->path, gateway->installed,
-                    report))
+    if (!draft_load(&draft, gateway->path, gateway->installed, report))
         return false;
     ports = ports_open(gateway->context, gateway->pool, draft.config,
                        gateway->ports, &error);

@@ -187,10 +187,3 @@ void inlet_release(struct inlet *inlet)
         zmq_msg_init(&inlet->frames[i]);
     }
 }
-
-bool inlet_wait(struct inlet *inlet, int timeout_ms)
-{
-    zmq_pollitem_t item = {.socket = inlet->socket, .events = ZMQ_POLLIN};
-
-    return zmq_poll(&item, 1, timeout_ms) > 0;
-}

@@ -28,7 +28,7 @@ struct inlet *inlet_open(void *context, const struct socket_options *options,
                          const char *topic, bool watch, struct error *error);
 void inlet_close(struct inlet *inlet);
 
-/* Take over a changed queue bound, topic prefix or owner. */
+/* Take over a changed queue bound or topic prefix. */
 void inlet_configure(struct inlet *inlet, const struct socket_options *options,
                      const char *topic);
 
@@ -52,9 +52,5 @@ const uint8_t *inlet_topic(struct inlet *inlet, size_t *size);
 
 /* Let go of the message in hand. */
 void inlet_release(struct inlet *inlet);
-
-/* For tools with one socket: wait until a message may be there.  False after
- * `timeout_ms` (-1: never) or when a signal came. */
-bool inlet_wait(struct inlet *inlet, int timeout_ms);
 
 #endif

@@ -159,13 +159,3 @@ struct sink outlet_sink(struct outlet *outlet)
     return (struct sink){
         .context = outlet, .send = sink_send, .forward = sink_forward};
 }
-
-bool outlet_send(struct outlet *outlet, const struct outlet_frame *frames,
-                 size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!send_bytes(outlet, frames[i].data, frames[i].size,
-                        i + 1 < count ? ZMQ_SNDMORE : 0))
-            return false;
-    return count > 0;
-}

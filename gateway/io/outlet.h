@@ -13,15 +13,7 @@
 #include "io/socket.h"
 #include "relay/sink.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct outlet;
-
-struct outlet_frame {
-    const void *data;
-    size_t size;
-};
 
 /* `pool`: where sent blocks go; borrowed, must outlive the context.  NULL and
  * `error` when it can't bind or connect.  Caller closes. */
@@ -39,10 +31,6 @@ const char *outlet_endpoint(const struct outlet *outlet);
 
 /* Borrows the outlet. */
 struct sink outlet_sink(struct outlet *outlet);
-
-/* Send one message of any frames, copied.  False: nothing was sent. */
-bool outlet_send(struct outlet *outlet, const struct outlet_frame *frames,
-                 size_t count);
 
 /* Take in subscriptions although there is nothing to send. */
 void outlet_service(struct outlet *outlet);
