@@ -82,7 +82,7 @@ int check_main(int argc, char **argv)
         return EXIT_USAGE;
     place = place_find();
     relay = relay_new();
-    if (draft_load(&draft, relay, path, place_installed(place), &mistakes)) {
+    if (draft_load(&draft, path, place_installed(place), &mistakes)) {
         /* In force without sockets: nothing is sent before a message came. */
         relay_adopt(relay, draft.plan, (struct relay_now){0});
         print_summary(draft.config, relay_pipeline(relay));

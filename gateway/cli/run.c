@@ -62,7 +62,7 @@ int run_main(int argc, char **argv)
     log_line(LOG_INFO, "kvgate " KVGATE_VERSION ", configuration %s", path);
     place = place_find();
     relay = relay_new();
-    if (draft_load(&draft, relay, path, place_installed(place), &mistakes)) {
+    if (draft_load(&draft, path, place_installed(place), &mistakes)) {
         code = run_gateway(relay, &draft, path, place_installed(place));
     } else {
         fputs(buffer_text(&mistakes), stderr);

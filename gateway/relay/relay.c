@@ -105,15 +105,13 @@ void relay_source_connected(struct relay *relay, size_t source, bool connected)
 
 /* ---- plans ---- */
 
-struct plan *relay_plan(struct relay *relay, const struct config *config,
-                        const char *const *installed, size_t installed_count,
-                        struct error *error)
+struct plan *plan_new(const struct config *config, const char *const *installed,
+                      size_t installed_count, struct error *error)
 {
     struct pipeline *pipeline =
         pipeline_new(config, installed, installed_count, error);
     struct plan *plan;
 
-    (void)relay; /* nothing of the old plan carries over into a new one yet */
     if (pipeline == NULL)
         return NULL;
     plan = memory_new(sizeof *plan);

@@ -5,7 +5,7 @@
  * (trackers and numbers, by name) survives a change of plan; behaviour
  * (scripts, routes) is a plan, built aside and adopted between two messages.
  *
- *   config ─ relay_plan ─ relay_adopt ─┐
+ *   config ─ plan_new ─ relay_adopt ─┐
  *   relay_receive ─ decode ─ filters ─ route ─ stream filters ─ builders ─ sink
  *   relay_idle: nothing is waiting, send what is open    relay_tick: timers
  *
@@ -41,11 +41,10 @@ void relay_free(struct relay *relay);
  * Build the behaviour that `config` describes: loads and runs every script.
  * `installed`: directories of ready-made filters.  Borrows `config` until the
  * plan is freed or, once adopted, replaced.  NULL and `error` if anything
- * fails; the relay is not changed either way.
+ * fails.
  */
-struct plan *relay_plan(struct relay *relay, const struct config *config,
-                        const char *const *installed, size_t installed_count,
-                        struct error *error);
+struct plan *plan_new(const struct config *config, const char *const *installed,
+                      size_t installed_count, struct error *error);
 void plan_free(struct plan *plan);
 
 /*

@@ -119,8 +119,8 @@ static bool configure(struct subject *subject, const char *text, size_t size,
 
     if (config == NULL)
         return false;
-    plan = relay_plan(subject->relay, config, subject->installed,
-                      subject->installed_count, &error);
+    plan =
+        plan_new(config, subject->installed, subject->installed_count, &error);
     if (plan == NULL) {
         buffer_print(mistakes, "%s", error.text);
         config_free(config);

@@ -113,7 +113,7 @@ static struct relay *start_relay(const char *path)
         fputs(buffer_text(&mistakes), stderr);
         exit(1);
     }
-    plan = relay_plan(relay, config, NULL, 0, &error);
+    plan = plan_new(config, NULL, 0, &error);
     if (plan == NULL) {
         fprintf(stderr, "%s\n", error.text);
         exit(1);
