@@ -27,11 +27,9 @@ static int run_gateway(struct relay *relay, struct draft *draft,
                        const char *path, const struct installed *installed)
 {
     struct error error = {0};
-    struct gateway *gateway = NULL;
+    struct gateway *gateway =
+        gateway_open(relay, draft, path, installed, &error);
 
-    raise_descriptor_limit();
-    if (signals_open(&error))
-        gateway = gateway_open(relay, draft, path, installed, &error);
     if (gateway == NULL) {
         log_line(LOG_ERROR, "%s", error.text);
         draft_free(draft);
@@ -48,21 +46,15 @@ static int run_gateway(struct relay *relay, struct draft *draft,
     return EXIT_FINE;
 }
 
-int run_main(int argc, char **argv)
+static int run_config(const char *path)
 {
-    const char *path = usage_config(argc, argv);
-    struct place *place;
-    struct relay *relay;
+    struct place *place = place_find();
+    struct relay *relay = relay_new();
     struct draft draft;
     struct buffer mistakes = {0};
     int code = EXIT_CONFIG;
 
-    if (path == NULL)
-        return EXIT_USAGE;
-    log_line(LOG_INFO, "kvgate " KVGATE_VERSION ", configuration %s", path);
-    place = place_find();
-    relay = relay_new();
-    if (draft_load(&draft, path, place_installed(place), &mistakes)) {
+    if (draft_load(&draft, relay, path, place_installed(place), &mistakes)) {
         code = run_gateway(relay, &draft, path, place_installed(place));
     } else {
         fputs(buffer_text(&mistakes), stderr);
@@ -71,4 +63,21 @@ int run_main(int argc, char **argv)
     buffer_free(&mistakes);
     place_free(place);
     return code;
+}
+
+int run_main(int argc, char **argv)
+{
+    const char *path = usage_config(argc, argv);
+    struct error error = {0};
+
+    if (path == NULL)
+        return EXIT_USAGE;
+    log_line(LOG_INFO, "kvgate " KVGATE_VERSION ", configuration %s", path);
+    /* First of all: a SIGHUP that comes early must not end the process. */
+    if (!signals_open(&error)) {
+        log_line(LOG_ERROR, "%s", error.text);
+        return EXIT_FAILED;
+    }
+    raise_descriptor_limit();
+    return run_config(path);
 }
