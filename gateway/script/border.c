@@ -397,6 +397,7 @@ void border_show(struct border *border, struct batch *batch)
 {
     border->batch =
         batch == NULL ? &((struct border_box *)border)->none : batch;
+    border->base = (uint64_t)border->batch->serial << 32;
 }
 
 struct border *border_new(void)

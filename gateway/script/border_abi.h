@@ -75,6 +75,7 @@ struct key_border;
 
 struct border {
     struct batch *batch; /* being filtered; between runs one without slots */
+    uint64_t base;       /* its serial << 32: with a slot, a view */
     const struct key_border *keys;
     uint32_t result; /* enum border_result of what the driver raises */
     uint32_t breach; /* the same for a limit that the filter ran into: it

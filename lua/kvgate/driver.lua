@@ -14,8 +14,8 @@ local C = ffi.C
 local END, LIVE, DROPPED = C.EVENT_END, C.EVENT_LIVE, C.EVENT_DROPPED
 local LIMIT = C.BORDER_SPLIT
 
-local View = events.View
-local istype = ffi.istype
+local View, parts_of = events.View, events.parts
+local cast, istype = ffi.cast, ffi.istype
 local band, lshift = bit.band, bit.lshift
 local enter = fault.enter
 local order = border.order
@@ -81,14 +81,14 @@ return function(filter, counters)
       if not istype(View, view) then
         no_verdict("returned a list with %s among events", fault.name(view))
       end
-      local own = view.__slot == slot or view.__slot >= mark
-      if view.__serial ~= batch.serial or not own then
+      local part, serial = parts_of(view)
+      if serial ~= batch.serial or part ~= slot and part < mark then
         no_verdict "returned a list with an event that is neither this one nor a copy made now"
       end
-      if seen[view.__slot] then no_verdict "returned a list with one event twice" end
-      seen[view.__slot] = true
-      order[index - 1] = view.__slot
-      local event = batch.slots + view.__slot
+      if seen[part] then no_verdict "returned a list with one event twice" end
+      seen[part] = true
+      order[index - 1] = part
+      local event = batch.slots + part
       touched = touched or event.touched ~= 0
       event.touched = 0
     end
@@ -107,8 +107,12 @@ return function(filter, counters)
   end
 
   --- Any verdict but the plain ones.
-  local function settle(verdict, event, slot, mark)
-    if istype(View, verdict) then no_verdict "returned another event" end
+  local function settle(verdict, view, slot, mark)
+    local event = border.batch.slots + slot
+    if istype(View, verdict) then
+      if verdict ~= view then no_verdict "returned another event" end
+      return keep(event) -- the same event, from elsewhere
+    end
     if type(verdict) ~= "table" then no_verdict("returned %s", fault.name(verdict)) end
     local first = rawget(verdict, 1)
     if first == nil then
@@ -121,14 +125,9 @@ return function(filter, counters)
     end
   end
 
-  local function is_same(verdict, slot, serial)
-    return istype(View, verdict) and verdict.__slot == slot and verdict.__serial == serial
-  end
-
   return function(from)
     local batch = border.batch
-    local slots, serial = batch.slots, batch.serial
-    local reach = batch.words == 1 and batch.reach or nil
+    local slots, base = batch.slots, border.base
     local slot = from
     enter(filter)
     repeat
@@ -138,25 +137,26 @@ return function(filter, counters)
         batch.current = slot
         batch.before = event.edits
         local mark = batch.used
-        local verdict, more = filter(View(slot, serial))
+        local view = cast(View, base + slot)
+        local verdict, more = filter(view)
         if border.breach ~= 0 then raise(border.breach, BREACHES[border.breach]) end
         if more ~= nil then no_verdict "returned more than one value" end
         if verdict == false then
           event.state = DROPPED
           counters.dropped = counters.dropped + 1
-        elseif verdict == true or is_same(verdict, slot, serial) then
+        elseif verdict == true or rawequal(verdict, view) then
           keep(event)
         elseif type(verdict) == "string" then
           local stream = streams[verdict] or bad_stream(verdict)
-          if reach then -- up to 64 streams: not worth a call
-            reach[slot] = band(reach[slot], lshift(1ULL, stream))
+          if batch.words == 1 then -- up to 64 streams: not worth a call
+            batch.reach[slot] = band(batch.reach[slot], lshift(1ULL, stream))
           else
             order[0] = stream
             narrow(border, 1)
           end
           keep(event)
         else
-          settle(verdict, event, slot, mark)
+          settle(verdict, view, slot, mark)
         end
       end
       slot = following

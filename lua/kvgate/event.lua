@@ -1,20 +1,22 @@
 --- Events as scripts see them: views of the slots of a batch.
 --
--- A view is a slot number with the serial of its batch, both constant: it holds no pointer, so a
--- script can keep it as long as it likes and use it as long as the batch lasts. Every access checks
--- that first. Reading a text field that nobody edited costs a few loads in compiled code; the rest
--- asks C. Each field has a reader of a prototype of its own, so that the JIT sees a constant field
--- and no function is made at run time.
+-- A view is a slot number with the serial of its batch: 64 bits, dressed as a pointer to a struct
+-- that does not exist. So it cannot be taken apart, counted up or changed, it costs no memory in
+-- compiled code, and a script can keep it as long as it likes and use it as long as the batch
+-- lasts. Every access checks that first. Reading a text field that nobody edited costs a few loads
+-- in compiled code; the rest asks C. Each field has a reader of a prototype of its own, so that the
+-- JIT sees a constant field and no function is made at run time.
 --
 -- The runtime's own modules may use what this returns; scripts never get it.
 
+local bit = require "bit"
 local ffi = require "ffi"
 local border = require "kvgate.border"
 local fault = require "kvgate.fault"
 local value = require "kvgate.value"
 local world = require "kvgate.world"
 
-ffi.cdef "struct view { const uint32_t __slot; const uint32_t __serial; };"
+ffi.cdef "struct event_view;"
 
 local C = ffi.C
 local END, NAMED = C.EVENT_END, C.EVENT_NAMED
@@ -22,9 +24,11 @@ local ABSENT, NIL, ARRAY, MAP = C.TOKEN_ABSENT, C.TOKEN_NIL, C.TOKEN_ARRAY, C.TO
 local NUMBER, UNSIGNED, SIGNED = C.TOKEN_NUMBER, C.TOKEN_UNSIGNED, C.TOKEN_SIGNED
 local FALSE, TRUE, STR = C.TOKEN_FALSE, C.TOKEN_TRUE, C.TOKEN_STR
 
-local View = ffi.typeof "struct view"
+local View = ffi.typeof "struct event_view *"
 local unsigned_t = ffi.typeof "uint64_t"
-local istype, string_of = ffi.istype, ffi.string
+local word_t = ffi.typeof "uint32_t"
+local cast, istype, string_of = ffi.cast, ffi.istype, ffi.string
+local rshift = bit.rshift
 local token = border.token
 local read, set, set_text = border.read, border.set, border.set_text
 local take = value.take
@@ -45,13 +49,21 @@ end
 ---@return integer?
 function events.field(name) return numbers[name] end
 
--- ---- the check ----
+-- ---- views ----
+
+--- The slot and the serial that a view was made of.
+---@param view kvgate.Event
+---@return number slot
+---@return number serial
+local function parts_of(view)
+  local bits = cast(unsigned_t, view)
+  return tonumber(cast(word_t, bits)), tonumber(cast(word_t, rshift(bits, 32)))
+end
+events.parts = parts_of
 
 local function stale()
   error("event used after its batch: copy what you need to keep into a table of your own", 0)
 end
-events.stale = stale
-
 --- `struct event *` of a view that may be used now; raises otherwise.
 ---@param view kvgate.Event
 local function event_of(view)
@@ -59,8 +71,8 @@ local function event_of(view)
     error("not an event: methods are called with a colon, as in event:copy()", 0)
   end
   local batch = border.batch
-  local slot = view.__slot
-  if view.__serial ~= batch.serial or slot >= batch.used then stale() end
+  local slot, serial = parts_of(view)
+  if serial ~= batch.serial or slot >= batch.used then stale() end
   return batch.slots + slot
 end
 events.event = event_of
@@ -85,11 +97,11 @@ end
 --- bytes, is read right here.
 local reader_text = {
   text = [[
-    local border, stale, string_of, read_field = ...
+    local border, parts_of, stale, string_of, read_field = ...
     return function(view)
       local batch = border.batch
-      local slot = view.__slot
-      if view.__serial ~= batch.serial or slot >= batch.used then stale() end
+      local slot, serial = parts_of(view)
+      if serial ~= batch.serial or slot >= batch.used then stale() end
       local event = batch.slots + slot
       if event.edits == nil then
         local at = event.bytes + event.at[FIELD]
@@ -100,11 +112,11 @@ local reader_text = {
     end
   ]],
   other = [[
-    local border, stale, _, read_field = ...
+    local border, parts_of, stale, _, read_field = ...
     return function(view)
       local batch = border.batch
-      local slot = view.__slot
-      if view.__serial ~= batch.serial or slot >= batch.used then stale() end
+      local slot, serial = parts_of(view)
+      if serial ~= batch.serial or slot >= batch.used then stale() end
       return read_field(batch.slots + slot, FIELD)
     end
   ]],
@@ -114,7 +126,7 @@ local function make_reader(field, kind)
   local text = reader_text[kind] or reader_text.other
   local chunk = assert(load(text:gsub("FIELD", tostring(field)), "=kvgate/event.lua"))
   local exact = kind == "u64" or kind == "hashes"
-  return chunk(border, stale, string_of, exact and read_exact or read_field)
+  return chunk(border, parts_of, stale, string_of, exact and read_exact or read_field)
 end
 
 local readers = {}
@@ -292,13 +304,13 @@ end
 --- Another event with the same fields; it exists only if the verdict names it.
 function methods.copy(view)
   event_of(view)
-  local batch = border.batch
-  local slot = border.copy(border, view.__slot)
+  local slot = border.copy(border, (parts_of(view)))
   if slot == END then
     border.breach = C.BORDER_TOO_MANY
-    error(("event:copy(): a batch holds %d events, copies included"):format(batch.capacity), 0)
+    error(("event:copy(): a batch holds %d events, copies included")
+      :format(border.batch.capacity), 0)
   end
-  return View(slot, batch.serial)
+  return cast(View, border.base + slot)
 end
 
 --- Does it have the field, be it nil?
@@ -332,7 +344,7 @@ function methods.to_table(view)
   return fields
 end
 
--- ---- views ----
+-- ---- the metatype ----
 
 local shown = { "tenant_id", "backend_id", "medium", "object_key" }
 
@@ -355,7 +367,7 @@ local function to_string(view)
   return ("event(%s: %s)"):format(shorten(kind), table.concat(parts, " "))
 end
 
-ffi.metatype(View, {
+ffi.metatype("struct event_view", {
   __index = function(view, name)
     local reader = readers[name]
     if reader then return reader(view) end
