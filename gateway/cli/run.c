@@ -22,18 +22,16 @@ static void raise_descriptor_limit(void)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* Takes `relay` and `draft`. */
-static int run_gateway(struct relay *relay, struct draft *draft,
-                       const char *path, const struct installed *installed)
+/* Takes `draft`. */
+static int run_gateway(struct draft *draft, const char *path,
+                       const struct installed *installed)
 {
     struct error error = {0};
-    struct gateway *gateway =
-        gateway_open(relay, draft, path, installed, &error);
+    struct gateway *gateway = gateway_open(draft, path, installed, &error);
 
     if (gateway == NULL) {
         log_line(LOG_ERROR, "%s", error.text);
         draft_free(draft);
-        relay_free(relay);
         return EXIT_FAILED;
     }
     log_line(LOG_INFO, "numbers start at 1: without a state directory a "
@@ -49,17 +47,14 @@ static int run_gateway(struct relay *relay, struct draft *draft,
 static int run_config(const char *path)
 {
     struct place *place = place_find();
-    struct relay *relay = relay_new();
     struct draft draft;
     struct buffer mistakes = {0};
     int code = EXIT_CONFIG;
 
-    if (draft_load(&draft, relay, path, place_installed(place), &mistakes)) {
-        code = run_gateway(relay, &draft, path, place_installed(place));
-    } else {
+    if (draft_load(&draft, path, place_installed(place), &mistakes))
+        code = run_gateway(&draft, path, place_installed(place));
+    else
         fputs(buffer_text(&mistakes), stderr);
-        relay_free(relay);
-    }
     buffer_free(&mistakes);
     place_free(place);
     return code;

@@ -150,8 +150,7 @@ static void close_sockets(struct gateway *gateway)
     pool_free(gateway->pool);
 }
 
-struct gateway *gateway_open(struct relay *relay, struct draft *draft,
-                             const char *path,
+struct gateway *gateway_open(struct draft *draft, const char *path,
                              const struct installed *installed,
                              struct error *error)
 {
@@ -168,7 +167,7 @@ struct gateway *gateway_open(struct relay *relay, struct draft *draft,
         free(gateway);
         return NULL;
     }
-    gateway->relay = relay;
+    gateway->relay = relay_new();
     put_into_force(gateway, draft, ports);
     log_ports(gateway);
     if (gateway->admin != NULL)

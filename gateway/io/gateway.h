@@ -30,12 +30,11 @@ struct gateway {
 };
 
 /*
- * Open all sockets and put `draft`, made with `relay`, into force.  Takes both
- * when it succeeds; `path` and `installed` are what a reload reads again.  NULL
- * and `error` when an address can't be had.
+ * Open all sockets and put `draft` into force.  Takes it when it succeeds;
+ * `path` and `installed` are what a reload reads again.  NULL and `error` when
+ * an address can't be had.
  */
-struct gateway *gateway_open(struct relay *relay, struct draft *draft,
-                             const char *path,
+struct gateway *gateway_open(struct draft *draft, const char *path,
                              const struct installed *installed,
                              struct error *error);
 
