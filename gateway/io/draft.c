@@ -1,20 +1,15 @@
 #include "io/draft.h"
 
-#include "base/error.h"
-
 bool draft_load(struct draft *draft, const char *path,
                 const struct installed *installed, struct buffer *mistakes)
 {
-    struct error error = {0};
-
     *draft = (struct draft){.config = config_load(path, mistakes)};
     if (draft->config == NULL)
         return false;
     draft->plan = plan_new(draft->config, installed->directories,
-                           installed->count, &error);
+                           installed->count, mistakes);
     if (draft->plan != NULL)
         return true;
-    buffer_print(mistakes, "%s\n", error.text);
     draft_free(draft);
     return false;
 }

@@ -89,32 +89,42 @@ static uint64_t sign_feed(const struct pipeline *pipeline,
 
 /* ---- building ---- */
 
+/* False: the script can't be loaded, and `mistakes` says why. */
+static bool step_load(struct step *step, struct script *script,
+                      const struct config *config,
+                      const struct config_filter *wanted,
+                      struct buffer *mistakes)
+{
+    struct error error = {0};
+
+    step->script = wanted->script;
+    step->on_error = wanted->on_error;
+    snprintf(step->gate.about, sizeof step->gate.about,
+             "failures of filter %.60s", wanted->script);
+    step->filter = script_load(script, wanted->script, wanted->options, &error);
+    if (step->filter == NULL)
+        buffer_print(mistakes, "%s:%u:%u: filter %s: %s\n", config->path,
+                     wanted->mark.line, wanted->mark.column, wanted->script,
+                     error.text);
+    return step->filter != NULL;
+}
+
+/* Goes on behind a script that can't be loaded: all mistakes are told at once.
+ */
 static bool chain_load(struct chain *chain, struct script *script,
                        const struct config *config,
                        const struct config_filters *filters, const char *stream,
-                       struct error *error)
+                       struct buffer *mistakes)
 {
+    bool loaded = true;
+
     chain->stream = stream;
     chain->steps = memory_new((filters->count + 1) * sizeof *chain->steps);
-    for (size_t i = 0; i < filters->count; i++) {
-        const struct config_filter *wanted = &filters->items[i];
-        struct step *step = &chain->steps[i];
-
-        step->script = wanted->script;
-        step->on_error = wanted->on_error;
-        snprintf(step->gate.about, sizeof step->gate.about,
-                 "failures of filter %.60s", wanted->script);
-        step->filter =
-            script_load(script, wanted->script, wanted->options, error);
-        if (step->filter == NULL) {
-            error_prefix(error, "%s:%u:%u: filter %s", config->path,
-                         wanted->mark.line, wanted->mark.column,
-                         wanted->script);
-            return false;
-        }
-        chain->count++;
-    }
-    return true;
+    for (size_t i = 0; i < filters->count; i++)
+        loaded &= step_load(&chain->steps[i], script, config,
+                            &filters->items[i], mistakes);
+    chain->count = filters->count;
+    return loaded;
 }
 
 static void set_reach(struct pipeline *pipeline, const struct config *config)
@@ -131,17 +141,16 @@ static void set_reach(struct pipeline *pipeline, const struct config *config)
 }
 
 static bool load_chains(struct pipeline *pipeline, const struct config *config,
-                        struct error *error)
+                        struct buffer *mistakes)
 {
-    if (!chain_load(&pipeline->global, pipeline->script, config,
-                    &config->filters, NULL, error))
-        return false;
+    bool loaded = chain_load(&pipeline->global, pipeline->script, config,
+                             &config->filters, NULL, mistakes);
+
     for (size_t i = 0; i < config->stream_count; i++)
-        if (!chain_load(&pipeline->chains[i], pipeline->script, config,
-                        &config->streams[i].filters, config->streams[i].name,
-                        error))
-            return false;
-    return true;
+        loaded &= chain_load(&pipeline->chains[i], pipeline->script, config,
+                             &config->streams[i].filters,
+                             config->streams[i].name, mistakes);
+    return loaded;
 }
 
 static struct script *make_script(const struct config *config,
@@ -189,12 +198,15 @@ static struct pipeline *make_empty(const struct config *config)
 
 struct pipeline *pipeline_new(const struct config *config,
                               const char *const *installed,
-                              size_t installed_count, struct error *error)
+                              size_t installed_count, struct buffer *mistakes)
 {
     struct pipeline *pipeline = make_empty(config);
+    struct error error = {0};
 
-    pipeline->script = make_script(config, installed, installed_count, error);
-    if (pipeline->script == NULL || !load_chains(pipeline, config, error)) {
+    pipeline->script = make_script(config, installed, installed_count, &error);
+    if (pipeline->script == NULL)
+        buffer_print(mistakes, "%s\n", error.text);
+    if (pipeline->script == NULL || !load_chains(pipeline, config, mistakes)) {
         pipeline_free(pipeline);
         return NULL;
     }

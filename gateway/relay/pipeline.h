@@ -6,14 +6,13 @@
  *
  *   reach[source]   streams that its events may get to, from the config alone
  *   global chain    runs over the whole window, before the route
- *   stream chains   run over copies, so that streams don't see each other's
- * edits
+ *   stream chains   run over copies: no stream sees another's edits
  */
 #ifndef RELAY_PIPELINE_H
 #define RELAY_PIPELINE_H
 
+#include "base/buffer.h"
 #include "base/config.h"
-#include "base/error.h"
 #include "base/log.h"
 #include "codec/batch.h"
 #include "relay/accept.h"
@@ -47,10 +46,11 @@ struct pipeline {
     uint64_t *feeds;    /* per stream, signature of all that feeds it */
 };
 
-/* NULL and `error` when a script can't be loaded.  Borrows `config`. */
+/* NULL, with a line for each script that can't be loaded in `mistakes`.
+ * Borrows `config`. */
 struct pipeline *pipeline_new(const struct config *config,
                               const char *const *installed,
-                              size_t installed_count, struct error *error);
+                              size_t installed_count, struct buffer *mistakes);
 void pipeline_free(struct pipeline *pipeline);
 
 /* The streams a source may reach: `words` words. */

@@ -106,10 +106,10 @@ void relay_source_connected(struct relay *relay, size_t source, bool connected)
 /* ---- plans ---- */
 
 struct plan *plan_new(const struct config *config, const char *const *installed,
-                      size_t installed_count, struct error *error)
+                      size_t installed_count, struct buffer *mistakes)
 {
     struct pipeline *pipeline =
-        pipeline_new(config, installed, installed_count, error);
+        pipeline_new(config, installed, installed_count, mistakes);
     struct plan *plan;
 
     if (pipeline == NULL)

@@ -14,8 +14,8 @@
 #ifndef RELAY_RELAY_H
 #define RELAY_RELAY_H
 
+#include "base/buffer.h"
 #include "base/config.h"
-#include "base/error.h"
 #include "relay/message.h"
 #include "relay/sink.h"
 
@@ -40,11 +40,11 @@ void relay_free(struct relay *relay);
 /*
  * Build the behaviour that `config` describes: loads and runs every script.
  * `installed`: directories of ready-made filters.  Borrows `config` until the
- * plan is freed or, once adopted, replaced.  NULL and `error` if anything
- * fails.
+ * plan is freed or, once adopted, replaced.  NULL, with a line for each mistake
+ * in `mistakes`, if anything fails.
  */
 struct plan *plan_new(const struct config *config, const char *const *installed,
-                      size_t installed_count, struct error *error);
+                      size_t installed_count, struct buffer *mistakes);
 void plan_free(struct plan *plan);
 
 /*

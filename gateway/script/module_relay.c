@@ -114,15 +114,13 @@ static bool configure(struct subject *subject, const char *text, size_t size,
                       struct buffer *mistakes)
 {
     struct config *config = config_read(subject->path, text, size, mistakes);
-    struct error error = {0};
     struct plan *plan;
 
     if (config == NULL)
         return false;
-    plan =
-        plan_new(config, subject->installed, subject->installed_count, &error);
+    plan = plan_new(config, subject->installed, subject->installed_count,
+                    mistakes);
     if (plan == NULL) {
-        buffer_print(mistakes, "%s", error.text);
         config_free(config);
         return false;
     }

@@ -104,7 +104,6 @@ static void receive_next(struct bench *bench)
 static struct relay *start_relay(const char *path)
 {
     struct buffer mistakes = {0};
-    struct error error = {0};
     struct relay *relay = relay_new();
     struct config *config = config_load(path, &mistakes);
     struct plan *plan;
@@ -113,9 +112,9 @@ static struct relay *start_relay(const char *path)
         fputs(buffer_text(&mistakes), stderr);
         exit(1);
     }
-    plan = plan_new(config, NULL, 0, &error);
+    plan = plan_new(config, NULL, 0, &mistakes);
     if (plan == NULL) {
-        fprintf(stderr, "%s\n", error.text);
+        fputs(buffer_text(&mistakes), stderr);
         exit(1);
     }
     relay_adopt(relay, plan, (struct relay_now){.steady_ms = NOON_MS});

@@ -88,4 +88,12 @@ describe("pipeline", function()
     assert.truthy(tostring(why):find("test.yaml:2:", 1, true), why)
     assert.truthy(tostring(why):find("f.lua", 1, true), why)
   end)
+
+  it("names every script that cannot be loaded, not the first alone", function()
+    local yaml = FILTERED:gsub("f.lua }", "f.lua }, { script: g.lua }, { script: none.lua }")
+    local _, why = pcall(relay.new, yaml, { ["f.lua"] = "return 7", ["g.lua"] = "return (" })
+    for _, part in ipairs { "filter f.lua", "filter g.lua", "g.lua:1:", "filter none.lua" } do
+      assert.truthy(tostring(why):find(part, 1, true), why)
+    end
+  end)
 end)
