@@ -1,7 +1,7 @@
 --- Turn vLLM's object key into the hash of its block, and route like route.lua.
 local keys = require "kvgate.keys"
-local vllm =
-  keys.template "{model}@tp_rank:{tp:int}@pcp{pcp:int}@dcp{dcp:int}@pp_rank:{pp:int}[@group:{group:int}]@{hash:hex}"
+local vllm = keys.template("{model}@tp_rank:{tp:int}@pcp{pcp:int}@dcp{dcp:int}"
+  .. "@pp_rank:{pp:int}[@group:{group:int}]@{hash:hex}")
 
 ---@param options { streams: integer }
 return function(options)
