@@ -4,9 +4,9 @@
 #include "cli/sim_options.h"
 #include "cli/sim_pace.h"
 #include "cli/sim_payload.h"
-#include "cli/sim_socket.h"
 #include "cli/sim_world.h"
 #include "cli/usage.h"
+#include "io/publisher.h"
 #include "io/signals.h"
 #include "relay/sequence.h"
 
@@ -42,7 +42,7 @@ struct sim {
     struct sim_options options;
     struct sim_world *world;
     struct sim_payload payload;
-    struct sim_socket socket;
+    struct publisher publisher;
     struct seq_stamper stamper;
     struct tally tally;
     struct sim_pace pace;
@@ -104,7 +104,7 @@ static void make_payload(struct sim *sim, size_t size, enum breakage breakage)
 static void send_message(struct sim *sim, enum breakage breakage)
 {
     uint8_t sequence[8];
-    struct sim_frame frames[] = {
+    struct publisher_frame frames[] = {
         {"", 0},
         {sequence, sizeof sequence},
         {sim->payload.bytes.data, sim->payload.bytes.size},
@@ -112,10 +112,10 @@ static void send_message(struct sim *sim, enum breakage breakage)
 
     seq_write(seq_take(&sim->stamper), sequence);
     if (breakage == BREAK_SEQUENCE)
-        frames[1] = (struct sim_frame){sequence + 1, sizeof sequence - 1};
+        frames[1] = (struct publisher_frame){sequence + 1, sizeof sequence - 1};
     if (breakage == BREAK_PAYLOAD)
         frames[2].size /= 2;
-    sim_socket_send(&sim->socket, frames, breakage == BREAK_FRAMES ? 2 : 3);
+    publisher_send(&sim->publisher, frames, breakage == BREAK_FRAMES ? 2 : 3);
 }
 
 static void count_message(struct tally *tally, size_t size,
@@ -177,7 +177,7 @@ static bool publish(struct sim *sim)
 {
     int stop = signals_descriptor();
 
-    if (!sim_socket_wait(&sim->socket, sim->options.subscribers, stop))
+    if (!publisher_wait(&sim->publisher, sim->options.subscribers, stop))
         return false;
     sim_pace_start(&sim->pace, sim->options.rate);
     while (has_more(sim)) {
@@ -207,15 +207,29 @@ static void run(struct sim *sim)
 {
     bool whole;
 
-    log_line(LOG_INFO, "sim: publishing on %s", sim->socket.endpoint);
+    log_line(LOG_INFO, "sim: publishing on %s", sim->publisher.endpoint);
     sim->world = sim_world_new(&sim->options);
     sim_payload_init(&sim->payload, &sim->options);
     seq_stamper_init(&sim->stamper);
     whole = publish(sim);
-    sim_socket_close(&sim->socket, whole ? LINGER_MS : LINGER_STOPPED_MS);
+    publisher_close(&sim->publisher, whole ? LINGER_MS : LINGER_STOPPED_MS);
     sim_payload_deinit(&sim->payload);
     sim_world_free(sim->world);
     tell(&sim->tally);
+}
+
+static bool open_publisher(struct sim *sim, struct error *error)
+{
+    const struct sim_options *options = &sim->options;
+    struct socket_options address = {
+        .owner = "sim",
+        .endpoint = options->bind != NULL ? options->bind : options->connect,
+        .bind = options->bind != NULL,
+        .hwm = (int)options->hwm,
+    };
+
+    return publisher_open(&sim->publisher, &address, options->subscribers > 0,
+                          error);
 }
 
 int sim_main(int argc, char **argv)
@@ -232,10 +246,9 @@ int sim_main(int argc, char **argv)
         sim_options_help();
         return EXIT_FINE;
     }
-    if (!signals_open(&error) ||
-        !sim_socket_open(&sim.socket, &sim.options, &error)) {
+    if (!signals_open(&error) || !open_publisher(&sim, &error)) {
         log_line(LOG_ERROR, "%s", error.text);
-        sim_socket_close(&sim.socket, LINGER_STOPPED_MS);
+        publisher_close(&sim.publisher, LINGER_STOPPED_MS);
         return EXIT_FAILED;
     }
     run(&sim);

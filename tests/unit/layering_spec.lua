@@ -4,7 +4,7 @@ local LAYERS = { base = 1, codec = 2, script = 3, relay = 4, io = 5, cli = 6 }
 
 --- Where each library's header may be included.
 local DOORS = {
-  ["zmq.h"] = { "^gateway/io/", "^gateway/cli/" },
+  ["zmq.h"] = { "^gateway/io/" },
   ["lua.h"] = { "^gateway/script/" },
   ["luajit.h"] = { "^gateway/script/" },
   ["lauxlib.h"] = { "^gateway/script/" },
