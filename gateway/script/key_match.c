@@ -13,6 +13,7 @@
  */
 #include "script/key_atom.h"
 
+#include <endian.h>
 #include <string.h>
 
 enum {
@@ -21,6 +22,14 @@ enum {
     DECIMAL_MAX = 20, /* digits of UINT64_MAX */
     RUN_STEP = 16,    /* hex digits tested in one go */
 };
+
+static inline uint64_t load(const uint8_t *bytes)
+{
+    uint64_t word;
+
+    memcpy(&word, bytes, sizeof word);
+    return word;
+}
 
 /* ---- digits ---- */
 
@@ -64,16 +73,32 @@ static uint64_t number(const uint8_t *digits, size_t size, unsigned base)
     return value;
 }
 
+/* 8 hex digits as a number, all at once: a byte holds one of them, then two
+ * bytes two of them, and so on. */
+static uint64_t hex8(const uint8_t *digits)
+{
+    uint64_t bytes = be64toh(load(digits));
+    uint64_t letters = bytes >> 6 & UINT64_C(0x0101010101010101);
+
+    bytes = (bytes & UINT64_C(0x0f0f0f0f0f0f0f0f)) + letters * 9;
+    bytes = (bytes | bytes >> 4) & UINT64_C(0x00ff00ff00ff00ff);
+    bytes = (bytes | bytes >> 8) & UINT64_C(0x0000ffff0000ffff);
+    return (bytes | bytes >> 16) & UINT32_MAX;
+}
+
+static uint64_t hex16(const uint8_t *digits)
+{
+    return hex8(digits) << 32 | hex8(digits + WORD / 2);
+}
+
 uint64_t key_low64(const uint8_t *digits, size_t size)
 {
-    size_t low = size < WORD ? size : WORD;
-
-    return number(digits + size - low, low, 16);
+    return size < WORD ? number(digits, size, 16) : hex16(digits + size - WORD);
 }
 
 uint64_t key_high64(const uint8_t *digits, size_t size)
 {
-    return number(digits, size < WORD ? size : WORD, 16);
+    return size < WORD ? number(digits, size, 16) : hex16(digits);
 }
 
 uint64_t key_decimal(const uint8_t *digits, size_t size)
@@ -89,9 +114,61 @@ static bool fits_u64(const uint8_t *digits, uint32_t size)
            (size == DECIMAL_MAX && memcmp(digits, max, DECIMAL_MAX) <= 0);
 }
 
-/* ---- one choice of groups ---- */
+/* ---- one atom ---- */
 
 static const uint32_t nowhere = UINT32_MAX;
+
+/* The functions that match one atom return where it starts if it ends at `at`,
+ * or nowhere. */
+static inline uint32_t match_literal(const struct key_template *template,
+                                     const struct key_atom *atom,
+                                     const uint8_t *key, uint32_t at)
+{
+    const uint8_t *bytes = template->bytes + atom->start;
+    const uint8_t *end = key + at;
+
+    if (at < atom->size)
+        return nowhere;
+    if (at >= KEY_TAIL && (load(end - KEY_TAIL) & atom->mask) != atom->tail)
+        return nowhere;
+    if ((at < KEY_TAIL || atom->size > KEY_TAIL) &&
+        memcmp(end - atom->size, bytes, atom->size) != 0)
+        return nowhere;
+    return at - atom->size;
+}
+
+static inline uint32_t match_decimal(const uint8_t *key, uint32_t at)
+{
+    const uint8_t *end = key + at;
+    uint32_t most = at <= DECIMAL_MAX ? at : DECIMAL_MAX + 1;
+    uint32_t size = 0;
+
+    while (size < most && (uint8_t)(end[-1 - (ptrdiff_t)size] - '0') < 10)
+        size++;
+    if (size == 0 || !fits_u64(end - size, size))
+        return nowhere;
+    return at - size;
+}
+
+/* Where the run of hex digits that ends at `at` starts. */
+static inline uint32_t find_run(const uint8_t *key, uint32_t at)
+{
+    while (at >= RUN_STEP && are_hex(key + at))
+        at -= RUN_STEP;
+    while (at > 0 && is_digit(16, key[at - 1]))
+        at--;
+    return at;
+}
+
+/* With the run found already. */
+static inline uint32_t match_hex(enum key_kind kind, uint32_t run, uint32_t at)
+{
+    if (kind == KEY_HEX64)
+        return at - run >= DIGEST ? at - DIGEST : nowhere;
+    return run < at ? run : nowhere;
+}
+
+/* ---- one choice of groups ---- */
 
 /* A run of digits that was found before. */
 struct run {
@@ -132,63 +209,6 @@ static inline void examine(struct attempt *attempt, const struct key_atom *atom,
         (struct reached){.atom = matched, .text = attempt->text, .at = at};
     if (attempt->text != NULL)
         reached->capture = attempt->captures[attempt->text->capture];
-}
-
-static inline uint64_t load(const uint8_t *bytes)
-{
-    uint64_t word;
-
-    memcpy(&word, bytes, sizeof word);
-    return word;
-}
-
-/* The functions that match one atom return where it starts if it ends at `at`,
- * or nowhere. */
-static inline uint32_t match_literal(const struct attempt *attempt,
-                                     const struct key_atom *atom, uint32_t at)
-{
-    const uint8_t *bytes = attempt->template->bytes + atom->start;
-    const uint8_t *end = attempt->key + at;
-
-    if (at < atom->size)
-        return nowhere;
-    if (at >= KEY_TAIL && (load(end - KEY_TAIL) & atom->mask) != atom->tail)
-        return nowhere;
-    if ((at < KEY_TAIL || atom->size > KEY_TAIL) &&
-        memcmp(end - atom->size, bytes, atom->size) != 0)
-        return nowhere;
-    return at - atom->size;
-}
-
-static inline uint32_t match_decimal(const struct attempt *attempt, uint32_t at)
-{
-    const uint8_t *end = attempt->key + at;
-    uint32_t most = at <= DECIMAL_MAX ? at : DECIMAL_MAX + 1;
-    uint32_t size = 0;
-
-    while (size < most && (uint8_t)(end[-1 - (ptrdiff_t)size] - '0') < 10)
-        size++;
-    if (size == 0 || !fits_u64(end - size, size))
-        return nowhere;
-    return at - size;
-}
-
-static inline uint32_t match_hex(struct attempt *attempt,
-                                 const struct key_atom *atom, uint32_t at)
-{
-    struct run *run = &attempt->runs[atom->capture];
-    uint32_t start = at;
-
-    if (at < run->start || at > run->end) {
-        while (start >= RUN_STEP && are_hex(attempt->key + start))
-            start -= RUN_STEP;
-        while (start > 0 && is_digit(16, attempt->key[start - 1]))
-            start--;
-        *run = (struct run){start, at};
-    }
-    if (atom->kind == KEY_HEX64)
-        return at - run->start >= DIGEST ? at - DIGEST : nowhere;
-    return run->start < at ? run->start : nowhere;
 }
 
 /* The next atom to the left that this choice has; NULL: none is left. */
@@ -244,17 +264,30 @@ static uint32_t match_text(struct attempt *attempt, const struct key_atom *atom,
     return grow_text(attempt);
 }
 
+static uint32_t find_run_once(struct attempt *attempt, uint32_t capture,
+                              uint32_t at)
+{
+    struct run *run = &attempt->runs[capture];
+
+    if (at < run->start || at > run->end)
+        *run = (struct run){find_run(attempt->key, at), at};
+    return run->start;
+}
+
 static inline uint32_t match_atom(struct attempt *attempt,
                                   const struct key_atom *atom, uint32_t at)
 {
     uint32_t start;
 
     if (atom->kind == KEY_LITERAL)
-        return match_literal(attempt, atom, at);
+        return match_literal(attempt->template, atom, attempt->key, at);
     if (atom->kind == KEY_TEXT)
         return match_text(attempt, atom, at);
-    start = atom->kind == KEY_INT ? match_decimal(attempt, at)
-                                  : match_hex(attempt, atom, at);
+    if (atom->kind == KEY_INT)
+        start = match_decimal(attempt->key, at);
+    else
+        start = match_hex(atom->kind, find_run_once(attempt, atom->capture, at),
+                          at);
     attempt->captures[atom->capture] = (struct key_capture){start, at - start};
     return start;
 }
@@ -328,86 +361,109 @@ static void clear_missing(const struct attempt *attempt)
     }
 }
 
-static bool match_head(struct attempt *attempt, uint32_t at)
-{
-    const struct key_template *template = attempt->template;
+/* ---- head and tail ---- */
 
-    if (match_choice(attempt, template->atoms + template->head_atoms, at))
-        return true;
-    if (!match_others(attempt))
-        return false;
-    clear_missing(attempt);
-    return true;
-}
-
-/* The tail has neither groups nor texts: it matches in one way or in none.
- * Returns where it starts. */
-static uint32_t match_tail(struct attempt *attempt, uint32_t at)
-{
-    const struct key_template *template = attempt->template;
-
-    for (uint32_t i = template->atom_count; i > template->head_atoms; i--) {
-        at = match_atom(attempt, &template->atoms[i - 1], at);
-        if (at == nowhere)
-            return nowhere;
-    }
-    return at;
-}
-
-/* ---- heads that were matched before ---- */
-
-static struct key_memo *find_memo(struct key_template *template,
-                                  const uint8_t *head, uint32_t size)
-{
-    const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t hash = size;
-    uint32_t i = 0;
-
-    for (; i + sizeof hash <= size; i += (uint32_t)sizeof hash)
-        hash = (hash ^ load(head + i)) * factor;
-    for (; i < size; i++)
-        hash = (hash ^ head[i]) * factor;
-    return &template->memo[hash >> 32 & (KEY_MEMOS - 1)];
-}
-
-static bool match_remembered(struct key_template *template,
-                             struct attempt *attempt, uint32_t size)
-{
-    struct key_memo *memo = find_memo(template, attempt->key, size);
-    size_t captured = template->head_captures * sizeof *memo->captures;
-
-    if (memo->size == size && memcmp(memo->head, attempt->key, size) == 0) {
-        memcpy(attempt->captures, memo->captures, captured);
-        return true;
-    }
-    if (!match_head(attempt, size))
-        return false;
-    memo->size = size;
-    memcpy(memo->head, attempt->key, size);
-    memcpy(memo->captures, attempt->captures, captured);
-    return true;
-}
-
-bool key_template_match(struct key_template *template, const uint8_t *key,
-                        size_t size, struct key_capture *captures)
+/* The first `at` bytes of a key against the head. */
+static bool match_head(const struct key_template *template, const uint8_t *key,
+                       uint32_t at, struct key_capture *captures)
 {
     struct attempt attempt;
-    uint32_t at;
 
-    if (size > KEY_TEMPLATE_KEY)
-        return false;
     attempt.template = template;
     attempt.key = key;
     attempt.captures = captures;
     attempt.text = NULL;
     attempt.missing = 0;
     attempt.examined = 0;
-    for (uint32_t i = 0; i < template->capture_count; i++)
+    for (uint32_t i = 0; i < template->head_captures; i++)
         attempt.runs[i] = (struct run){0, 0};
-    at = match_tail(&attempt, (uint32_t)size);
+    if (match_choice(&attempt, template->atoms + template->head_atoms, at))
+        return true;
+    if (!match_others(&attempt))
+        return false;
+    clear_missing(&attempt);
+    return true;
+}
+
+/* The tail has neither groups nor texts: it matches in one way or in none.
+ * Returns where it starts. */
+static inline uint32_t match_tail(const struct key_template *template,
+                                  const uint8_t *key, uint32_t at,
+                                  struct key_capture *captures)
+{
+    for (uint32_t i = template->atom_count; i > template->head_atoms; i--) {
+        const struct key_atom *atom = &template->atoms[i - 1];
+        uint32_t start;
+
+        if (atom->kind == KEY_LITERAL) {
+            start = match_literal(template, atom, key, at);
+        } else {
+            start = atom->kind == KEY_INT
+                        ? match_decimal(key, at)
+                        : match_hex(atom->kind, find_run(key, at), at);
+            captures[atom->capture] = (struct key_capture){start, at - start};
+        }
+        if (start == nowhere)
+            return nowhere;
+        at = start;
+    }
+    return at;
+}
+
+/* ---- heads that were matched before ---- */
+
+/* All bits of a word have a say in the low bits of the hash. */
+static inline uint64_t add_word(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 32;
+}
+
+static inline uint64_t hash_head(const uint8_t *head, uint32_t size)
+{
+    const uint32_t step = sizeof(uint64_t);
+    uint64_t hash = size;
+
+    if (size < step) {
+        for (uint32_t i = 0; i < size; i++)
+            hash = add_word(hash, head[i]);
+        return hash;
+    }
+    for (uint32_t i = 0; i < size - step; i += step)
+        hash = add_word(hash, load(head + i));
+    return add_word(hash, load(head + size - step));
+}
+
+static bool match_remembered(struct key_template *template, const uint8_t *key,
+                             uint32_t size, struct key_capture *captures)
+{
+    struct key_memo *memo =
+        &template->memo[hash_head(key, size) & (KEY_MEMOS - 1)];
+    size_t captured = template->head_captures * sizeof *captures;
+
+    if (memo->size == size && memcmp(memo->head, key, size) == 0) {
+        memcpy(captures, memo->captures, captured);
+        return true;
+    }
+    if (!match_head(template, key, size, captures))
+        return false;
+    memo->size = size;
+    memcpy(memo->head, key, size);
+    memcpy(memo->captures, captures, captured);
+    return true;
+}
+
+bool key_template_match(struct key_template *template, const uint8_t *key,
+                        size_t size, struct key_capture *captures)
+{
+    uint32_t at;
+
+    if (size > KEY_TEMPLATE_KEY)
+        return false;
+    at = match_tail(template, key, (uint32_t)size, captures);
     if (at == nowhere)
         return false;
     if (template->has_memo && at > 0 && at <= KEY_MEMO_HEAD)
-        return match_remembered(template, &attempt, at);
-    return match_head(&attempt, at);
+        return match_remembered(template, key, at, captures);
+    return match_head(template, key, at, captures);
 }
