@@ -49,7 +49,7 @@ struct key_border {
     bool (*match_string)(struct key_template *template, struct key_match *found,
                          const char *key, size_t size);
 
-    /* A capture's digits as a number, see script/key_template.h. */
+    /* A capture's digits as a number, see script/key_digits.h. */
     uint64_t (*low64)(const uint8_t *digits, size_t size);
     uint64_t (*high64)(const uint8_t *digits, size_t size);
     uint64_t (*decimal)(const uint8_t *digits, size_t size);

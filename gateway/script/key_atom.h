@@ -58,7 +58,4 @@ struct key_template {
     struct key_memo memo[KEY_MEMOS];
 };
 
-/* Whether a capture of this kind may hold the byte. */
-bool key_is_digit(enum key_kind kind, uint8_t byte);
-
 #endif

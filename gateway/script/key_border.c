@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "codec/cursor.h"
 #include "codec/event.h"
+#include "script/key_digits.h"
 #include "script/key_template.h"
 
 #include <stdio.h>

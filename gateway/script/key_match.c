@@ -12,16 +12,11 @@
  * of it would only be matched again in the same way.
  */
 #include "script/key_atom.h"
+#include "script/key_digits.h"
 
-#include <endian.h>
 #include <string.h>
 
-enum {
-    DIGEST = 64,      /* digits of hex64 */
-    WORD = 16,        /* hex digits of a u64 */
-    DECIMAL_MAX = 20, /* digits of UINT64_MAX */
-    RUN_STEP = 16,    /* hex digits tested in one go */
-};
+enum { DIGEST = 64 }; /* digits of hex64 */
 
 static inline uint64_t load(const uint8_t *bytes)
 {
@@ -29,89 +24,6 @@ static inline uint64_t load(const uint8_t *bytes)
 
     memcpy(&word, bytes, sizeof word);
     return word;
-}
-
-/* ---- digits ---- */
-
-/* One more than the value of a hex digit; 0: none. */
-static const uint8_t digits_plus_one[UINT8_MAX + 1] = {
-    ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,
-    ['6'] = 7,  ['7'] = 8,  ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
-    ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16, ['A'] = 11, ['B'] = 12,
-    ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16};
-
-/* `base` is 10 or 16. */
-static bool is_digit(unsigned base, uint8_t byte)
-{
-    return (uint8_t)(digits_plus_one[byte] - 1) < base;
-}
-
-bool key_is_digit(enum key_kind kind, uint8_t byte)
-{
-    return is_digit(kind == KEY_INT ? 10 : 16, byte);
-}
-
-/* Whether the 16 bytes before `end` are all hex digits. */
-static bool are_hex(const uint8_t *end)
-{
-    uint8_t bytes __attribute__((vector_size(RUN_STEP)));
-    uint64_t halves[2];
-
-    memcpy(&bytes, end - RUN_STEP, RUN_STEP);
-    bytes = (uint8_t __attribute__((vector_size(RUN_STEP))))(
-        ((bytes - '0') < 10) | (((bytes | 0x20) - 'a') < 6));
-    memcpy(halves, &bytes, sizeof halves);
-    return (halves[0] & halves[1]) == UINT64_MAX;
-}
-
-static uint64_t number(const uint8_t *digits, size_t size, unsigned base)
-{
-    uint64_t value = 0;
-
-    for (size_t i = 0; i < size; i++)
-        value = value * base + digits_plus_one[digits[i]] - 1;
-    return value;
-}
-
-/* 8 hex digits as a number, all at once: a byte holds one of them, then two
- * bytes two of them, and so on. */
-static uint64_t hex8(const uint8_t *digits)
-{
-    uint64_t bytes = be64toh(load(digits));
-    uint64_t letters = bytes >> 6 & UINT64_C(0x0101010101010101);
-
-    bytes = (bytes & UINT64_C(0x0f0f0f0f0f0f0f0f)) + letters * 9;
-    bytes = (bytes | bytes >> 4) & UINT64_C(0x00ff00ff00ff00ff);
-    bytes = (bytes | bytes >> 8) & UINT64_C(0x0000ffff0000ffff);
-    return (bytes | bytes >> 16) & UINT32_MAX;
-}
-
-static uint64_t hex16(const uint8_t *digits)
-{
-    return hex8(digits) << 32 | hex8(digits + WORD / 2);
-}
-
-uint64_t key_low64(const uint8_t *digits, size_t size)
-{
-    return size < WORD ? number(digits, size, 16) : hex16(digits + size - WORD);
-}
-
-uint64_t key_high64(const uint8_t *digits, size_t size)
-{
-    return size < WORD ? number(digits, size, 16) : hex16(digits);
-}
-
-uint64_t key_decimal(const uint8_t *digits, size_t size)
-{
-    return number(digits, size, 10);
-}
-
-static bool fits_u64(const uint8_t *digits, uint32_t size)
-{
-    static const char max[] = "18446744073709551615";
-
-    return size < DECIMAL_MAX ||
-           (size == DECIMAL_MAX && memcmp(digits, max, DECIMAL_MAX) <= 0);
 }
 
 /* ---- one atom ---- */
@@ -140,12 +52,12 @@ static inline uint32_t match_literal(const struct key_template *template,
 static inline uint32_t match_decimal(const uint8_t *key, uint32_t at)
 {
     const uint8_t *end = key + at;
-    uint32_t most = at <= DECIMAL_MAX ? at : DECIMAL_MAX + 1;
+    uint32_t most = at <= KEY_DECIMAL_MAX ? at : (uint32_t)KEY_DECIMAL_MAX + 1;
     uint32_t size = 0;
 
-    while (size < most && (uint8_t)(end[-1 - (ptrdiff_t)size] - '0') < 10)
+    while (size < most && key_is_decimal(end[-1 - (ptrdiff_t)size]))
         size++;
-    if (size == 0 || !fits_u64(end - size, size))
+    if (size == 0 || !key_decimal_fits(end - size, size))
         return nowhere;
     return at - size;
 }
@@ -153,9 +65,9 @@ static inline uint32_t match_decimal(const uint8_t *key, uint32_t at)
 /* Where the run of hex digits that ends at `at` starts. */
 static inline uint32_t find_run(const uint8_t *key, uint32_t at)
 {
-    while (at >= RUN_STEP && are_hex(key + at))
-        at -= RUN_STEP;
-    while (at > 0 && is_digit(16, key[at - 1]))
+    while (at >= KEY_HEX_STEP && key_are_hex(key + at))
+        at -= KEY_HEX_STEP;
+    while (at > 0 && key_is_hex(key[at - 1]))
         at--;
     return at;
 }

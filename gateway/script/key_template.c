@@ -4,6 +4,7 @@
  */
 #include "base/memory.h"
 #include "script/key_atom.h"
+#include "script/key_digits.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -219,6 +220,11 @@ static bool is_run(enum key_kind kind)
     return kind == KEY_INT || kind == KEY_HEX;
 }
 
+static bool is_digit(enum key_kind kind, uint8_t byte)
+{
+    return kind == KEY_INT ? key_is_decimal(byte) : key_is_hex(byte);
+}
+
 /* Nothing tells where `right` starts if the end of `left` could be part of it.
  */
 static bool is_blurred(const struct key_template *template,
@@ -230,8 +236,8 @@ static bool is_blurred(const struct key_template *template,
     if (!is_run(right->kind))
         return false;
     if (left->kind == KEY_LITERAL)
-        return key_is_digit(right->kind,
-                            template->bytes[left->start + left->size - 1]);
+        return is_digit(right->kind,
+                        template->bytes[left->start + left->size - 1]);
     return left->kind != KEY_TEXT;
 }
 

@@ -60,13 +60,4 @@ enum key_kind key_template_kind(const struct key_template *template,
 bool key_template_match(struct key_template *template, const uint8_t *key,
                         size_t size, struct key_capture *captures);
 
-/* The last 16 of `size` hex digits as a number; fewer are the whole number. */
-uint64_t key_low64(const uint8_t *digits, size_t size);
-
-/* The first 16. */
-uint64_t key_high64(const uint8_t *digits, size_t size);
-
-/* The number that an int capture holds. */
-uint64_t key_decimal(const uint8_t *digits, size_t size);
-
 #endif

@@ -3,6 +3,7 @@
  * so that no 64-bit value becomes a double.
  */
 #include "base/error.h"
+#include "script/key_digits.h"
 #include "script/key_template.h"
 #include "script/module.h"
 
