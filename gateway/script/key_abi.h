@@ -27,7 +27,7 @@ struct key_capture {
 /* What the last match of one template found. */
 struct key_match {
     const uint8_t *key; /* borrowed from the event or the string */
-    uint32_t number;    /* of the match: changes with each, found or not */
+    uint64_t number;    /* of the match: changes with each, found or not */
     uint32_t serial;    /* of the batch that lends the key; kept by Lua */
     struct key_capture captures[KEY_CAPTURES_MAX];
 };

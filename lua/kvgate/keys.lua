@@ -6,38 +6,36 @@
 --   if key then event.seq_hashes = key:low64 "hash" end
 --
 -- The language of templates is that of lua/README.md. Make templates once, at load. A match holds
--- no pointer, only numbers that tell whether it is still the last one of its template: used too
+-- no pointer, only the number that tells whether it is still the last one of its template: used too
 -- late, it raises.
+--
+-- Each template is a type of its own, and so is its match: methods find what belongs to them in
+-- upvalues, which compiled code takes for constants. Handles are 64 bits dressed as a pointer to a
+-- struct that does not exist, as kvgate/event.lua's: they cannot be taken apart or changed and cost
+-- no memory in compiled code.
 
 local ffi = require "ffi"
 local border = require "kvgate.border"
 local events = require "kvgate.event"
 local fault = require "kvgate.fault"
 
-ffi.cdef [[
-struct key_template_handle { const uint32_t __template; };
-struct key_match_handle { const uint32_t __template; const uint32_t __number; };
-]]
-
 local TEMPLATES_MAX = 1024
 local NAMED = ffi.C.EVENT_NAMED
 local EXACT = 0x20000000000000ULL -- 2^53: above it a double skips integers
 
 local C = border.keys
-local Template = ffi.typeof "struct key_template_handle"
-local Match = ffi.typeof "struct key_match_handle"
-local istype, string_of = ffi.istype, ffi.string
+local unsigned_t = ffi.typeof "uint64_t"
+local found_t = ffi.typeof "struct key_match *"
+local cast, istype, string_of = ffi.cast, ffi.istype, ffi.string
 local match, match_string = C.match, C.match_string
 local low64, high64, decimal = C.low64, C.high64, C.decimal
 local event_of, field_of = events.event, events.field
 
---- What belongs to a template, by its number: `compiled` and `found` for C, `captures` (name to
---- index), `kinds` (name to kind), and the string that the last match was in, to keep it alive.
-local states = {}
-
 local keys = {}
 
--- ---- matches ----
+local function sealed(name)
+  return function() error(name .. " cannot be changed", 0) end
+end
 
 local function list(names)
   local sorted = {}
@@ -46,146 +44,158 @@ local function list(names)
   return table.concat(sorted, ", ")
 end
 
-local function refuse_name(state, name)
+-- ---- matches ----
+
+local function refuse_name(captures, name)
   if type(name) ~= "string" then
     error("a capture's name is a string, not " .. fault.name(name), 0)
   end
-  error(("the template has no {%s}, but %s"):format(name, list(state.captures)), 0)
+  error(("the template has no {%s}, but %s"):format(name, list(captures)), 0)
 end
 
-local function refuse_use(self, state)
-  if state.found.number ~= self.__number then
+local function refuse_use(is_last)
+  if not is_last then
     error("a match used after its template matched again: take out what you need before", 0)
   end
   error("a match used after its batch: take out what you need before", 0)
 end
 
---- The capture of that name: where it starts and its size, 0 if its group is missing.
-local function capture_of(self, name, kind)
-  if not istype(Match, self) then
-    error("not a match: methods are called with a colon, as in key:int \"rank\"", 0)
+local function refuse_kind(name, kind, wanted)
+  error(("{%s} is %s, and this takes {%s:%s}"):format(name, kind, name, wanted), 0)
+end
+
+--- The methods of the matches of one template.
+---@param Match ffi.ctype*
+---@param found ffi.cdata* struct key_match *: what C found last
+---@param captures table<string, integer> name to index
+---@param kinds table<string, string>
+local function methods_of_match(Match, found, captures, kinds)
+  --- The capture of that name: where it starts and its size, 0 if its group is missing.
+  local function capture_of(self, name, kind)
+    if not istype(Match, self) then
+      error("not a match: methods are called with a colon, as in key:int \"rank\"", 0)
+    end
+    local is_last = found.number == cast(unsigned_t, self)
+    if not is_last or (found.serial ~= 0 and found.serial ~= border.batch.serial) then
+      refuse_use(is_last)
+    end
+    local index = captures[name] or refuse_name(captures, name)
+    if kind and kinds[name] ~= kind then refuse_kind(name, kinds[name], kind) end
+    local capture = found.captures[index]
+    return found.key + capture.start, capture.size
   end
-  local state = states[self.__template]
-  local found = state.found
-  if found.number ~= self.__number
-    or (found.serial ~= 0 and found.serial ~= border.batch.serial) then
-    refuse_use(self, state)
+
+  ---@class kvgate.KeyMatch
+  local methods = {}
+
+  --- The last 16 digits of a hex capture (all of it, if shorter) as a number.
+  ---@param name string
+  ---@return uint64_t? # nil if the capture's group is missing
+  function methods:low64(name)
+    local digits, size = capture_of(self, name, "hex")
+    if size == 0 then return nil end
+    return low64(digits, size)
   end
-  local index = state.captures[name] or refuse_name(state, name)
-  if kind and state.kinds[name] ~= kind then
-    error(("{%s} is %s, and this takes {%s:%s}"):format(name, state.kinds[name], name, kind), 0)
+
+  --- The first 16 digits.
+  ---@param name string
+  ---@return uint64_t?
+  function methods:high64(name)
+    local digits, size = capture_of(self, name, "hex")
+    if size == 0 then return nil end
+    return high64(digits, size)
   end
-  local capture = found.captures[index]
-  return found.key + capture.start, capture.size
+
+  --- An int capture: a number, or above 2^53 a uint64_t, so that it is always exact.
+  ---@param name string
+  ---@return number|uint64_t|nil
+  function methods:int(name)
+    local digits, size = capture_of(self, name, "int")
+    if size == 0 then return nil end
+    local value = decimal(digits, size)
+    if value <= EXACT then return tonumber(value) end
+    return value
+  end
+
+  --- Any capture as it stands in the key.
+  ---@param name string
+  ---@return string?
+  function methods:string(name)
+    local bytes, size = capture_of(self, name)
+    if size == 0 then return nil end
+    return string_of(bytes, size)
+  end
+
+  return methods
 end
-
----@class kvgate.KeyMatch
-local matches = {}
-
---- The last 16 digits of a hex capture (all of it, if shorter) as a number.
----@param name string
----@return uint64_t? # nil if the capture's group is missing
-function matches:low64(name)
-  local digits, size = capture_of(self, name, "hex")
-  if size == 0 then return nil end
-  return low64(digits, size)
-end
-
---- The first 16 digits.
----@param name string
----@return uint64_t?
-function matches:high64(name)
-  local digits, size = capture_of(self, name, "hex")
-  if size == 0 then return nil end
-  return high64(digits, size)
-end
-
---- An int capture: a number, or above 2^53 a uint64_t, so that it is always exact.
----@param name string
----@return number|uint64_t|nil
-function matches:int(name)
-  local digits, size = capture_of(self, name, "int")
-  if size == 0 then return nil end
-  local value = decimal(digits, size)
-  if value <= EXACT then return tonumber(value) end
-  return value
-end
-
---- Any capture as it stands in the key.
----@param name string
----@return string?
-function matches:string(name)
-  local bytes, size = capture_of(self, name)
-  if size == 0 then return nil end
-  return string_of(bytes, size)
-end
-
-local function sealed(name)
-  return function() error(name .. " cannot be changed", 0) end
-end
-
-ffi.metatype(Match, {
-  __index = matches,
-  __newindex = sealed "a match",
-  __tostring = function() return "match of a key template" end,
-  __metatable = false,
-})
 
 -- ---- templates ----
 
-local function state_of(self)
-  if not istype(Template, self) then
+--- The methods of one template.
+---@param Template ffi.ctype*
+---@param Match ffi.ctype*
+---@param state { compiled: ffi.cdata*, found: ffi.cdata*, kinds: table<string, string> }
+local function methods_of_template(Template, Match, state)
+  local compiled, found = cast("struct key_template *", state.compiled), cast(found_t, state.found)
+
+  local function check(self)
+    if istype(Template, self) then return end
     error("not a template: methods are called with a colon, as in template:match(event, field)", 0)
   end
-  return states[self.__template]
-end
 
----@class kvgate.KeyTemplate
-local templates = {}
+  ---@class kvgate.KeyTemplate
+  local methods = {}
 
---- Match a field of an event, as it is now. Nil if it does not match or holds no string.
----@param event kvgate.Event
----@param name string the field, such as "object_key"
----@return kvgate.KeyMatch? # good until this template matches again, or the batch ends
-function templates:match(event, name)
-  local state = state_of(self)
-  local slot = event_of(event)
-  local found = state.found
-  if type(name) ~= "string" then
-    error("a field's name is a string, not " .. fault.name(name), 0)
+  --- Match a field of an event, as it is now. Nil if it does not match or holds no string.
+  ---@param event kvgate.Event
+  ---@param name string the field, such as "object_key"
+  ---@return kvgate.KeyMatch? # good until this template matches again, or the batch ends
+  function methods:match(event, name)
+    check(self)
+    local slot = event_of(event)
+    if type(name) ~= "string" then
+      error("a field's name is a string, not " .. fault.name(name), 0)
+    end
+    local field = field_of(name) or NAMED
+    if not match(compiled, found, slot, field, name, #name) then return nil end
+    found.serial = border.batch.serial
+    return cast(Match, found.number)
   end
-  local field = field_of(name) or NAMED
-  if not match(state.compiled, found, slot, field, name, #name) then return nil end
-  found.serial = border.batch.serial
-  return Match(self.__template, found.number)
-end
 
---- Match a string.
----@param text string
----@return kvgate.KeyMatch? # good until this template matches again
-function templates:match_string(text)
-  local state = state_of(self)
-  local found = state.found
-  if type(text) ~= "string" then
-    error("match_string takes a string, not " .. fault.name(text), 0)
+  --- Match a string.
+  ---@param text string
+  ---@return kvgate.KeyMatch? # good until this template matches again
+  function methods:match_string(text)
+    check(self)
+    if type(text) ~= "string" then
+      error("match_string takes a string, not " .. fault.name(text), 0)
+    end
+    if not match_string(compiled, found, text, #text) then return nil end
+    found.serial = 0
+    state.text = text
+    return cast(Match, found.number)
   end
-  if not match_string(state.compiled, found, text, #text) then return nil end
-  found.serial = 0
-  state.text = text
-  return Match(self.__template, found.number)
+
+  --- What a capture holds, or nil if the template has none of that name.
+  ---@param name string
+  ---@return "text"|"int"|"hex"|nil
+  function methods:kind(name)
+    check(self)
+    return state.kinds[name]
+  end
+
+  return methods
 end
 
---- What a capture holds, or nil if the template has none of that name.
----@param name string
----@return "text"|"int"|"hex"|nil
-function templates:kind(name) return state_of(self).kinds[name] end
-
-ffi.metatype(Template, {
-  __index = templates,
-  __newindex = sealed "a template",
-  __tostring = function(self) return ("key template %q"):format(states[self.__template].source) end,
-  __metatable = false,
-})
+--- Give a struct that does not exist its methods.
+local function dress(struct, name, methods, shown)
+  ffi.metatype(struct, {
+    __index = methods,
+    __newindex = sealed(name),
+    __tostring = function() return shown end,
+    __metatable = false,
+  })
+end
 
 local function captures_of(compiled)
   local captures, kinds = {}, {}
@@ -196,6 +206,23 @@ local function captures_of(compiled)
     kinds[string_of(name)] = string_of(C.kind(compiled, index))
   end
   return captures, kinds
+end
+
+--- What templates need as long as the state lives: what C made of each, what it found last, and the
+--- string that it found that in.
+local states = {}
+
+local function new_template(state, text)
+  local template = ("struct key_template_%d"):format(#states)
+  local found = ("struct key_match_%d"):format(#states)
+  ffi.cdef(("%s; %s;"):format(template, found))
+  local Template, Match = ffi.typeof(template .. " *"), ffi.typeof(found .. " *")
+  dress(template, "a template", methods_of_template(Template, Match, state),
+    ("key template %q"):format(text))
+  dress(found, "a match",
+    methods_of_match(Match, cast(found_t, state.found), state.captures, state.kinds),
+    "match of a key template")
+  return cast(Template, #states)
 end
 
 --- Compile a template; raises with the column if it is none.
@@ -209,16 +236,10 @@ function keys.template(text)
   local why = ffi.new("char[?]", ffi.C.KEY_ERROR)
   local compiled = C.compile(text, #text, why)
   if compiled == nil then error(("key template %q: %s"):format(text, string_of(why)), 0) end
-  local captures, kinds = captures_of(compiled)
-  states[#states + 1] = {
-    source = text,
-    compiled = ffi.gc(compiled, C.free),
-    found = ffi.new "struct key_match",
-    captures = captures,
-    kinds = kinds,
-    text = "",
-  }
-  return Template(#states)
+  local state = { compiled = ffi.gc(compiled, C.free), found = ffi.new "struct key_match" }
+  state.captures, state.kinds = captures_of(compiled)
+  states[#states + 1] = state
+  return new_template(state, text)
 end
 
 -- ---- the conventions of the engines ----
