@@ -254,7 +254,7 @@ describe("matching", function()
       local key = case[3]:rep(2 ^ 20 / #case[3])
       local started = os.clock()
       assert.is_nil(template:match(key))
-      assert.is_true(os.clock() - started < 5)
+      assert.is_true(os.clock() - started < 30) -- seconds of CPU, under sanitizers too
     end)
   end
 
