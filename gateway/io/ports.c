@@ -95,7 +95,7 @@ static struct socket_options options_of(const struct config_socket *socket,
 static bool open_source(struct port *port, void *context, const char *topic,
                         struct error *error)
 {
-    char owner[256];
+    char owner[256] = "";
     struct socket_options options = options_of(port->socket, owner);
 
     snprintf(owner, sizeof owner, "source \"%s\"", port->name);
@@ -106,7 +106,7 @@ static bool open_source(struct port *port, void *context, const char *topic,
 static bool open_stream(struct port *port, void *context, struct pool *pool,
                         struct error *error)
 {
-    char owner[256];
+    char owner[256] = "";
     struct socket_options options = options_of(port->socket, owner);
 
     snprintf(owner, sizeof owner, "stream \"%s\"", port->name);
