@@ -12,7 +12,7 @@
 enum {
     /* captures, and literals between them and at the ends of groups */
     KEY_ATOMS = 2 * KEY_TEMPLATE_CAPTURES + 2 * KEY_TEMPLATE_GROUPS + 1,
-    KEY_MEMOS = 32,      /* a power of two */
+    KEY_MEMO_PAIRS = 32, /* a power of two */
     KEY_MEMO_HEAD = 128, /* bytes of a head that is remembered */
     KEY_TAIL = 8,        /* bytes of a literal compared in one go */
 };
@@ -55,7 +55,8 @@ struct key_template {
     char names[KEY_TEMPLATE_CAPTURES][KEY_TEMPLATE_NAME + 1];
     enum key_kind kinds[KEY_TEMPLATE_CAPTURES];
     uint32_t groups[KEY_TEMPLATE_CAPTURES]; /* the bit of each one's group */
-    struct key_memo memo[KEY_MEMOS];
+    uint32_t memos_made;
+    struct key_memo memos[KEY_MEMO_PAIRS][2]; /* by a hash of their heads */
 };
 
 #endif

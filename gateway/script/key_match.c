@@ -346,19 +346,27 @@ static inline uint64_t hash_head(const uint8_t *head, uint32_t size)
     return add_word(hash, load(head + size - step));
 }
 
+static inline bool is_of(const struct key_memo *memo, const uint8_t *head,
+                         uint32_t size)
+{
+    return memo->size == size && memcmp(memo->head, head, size) == 0;
+}
+
 static bool match_remembered(struct key_template *template, const uint8_t *key,
                              uint32_t size, struct key_capture *captures)
 {
-    struct key_memo *memo =
-        &template->memo[hash_head(key, size) & (KEY_MEMOS - 1)];
+    struct key_memo *pair =
+        template->memos[hash_head(key, size) & (KEY_MEMO_PAIRS - 1)];
+    struct key_memo *memo = is_of(&pair[0], key, size) ? &pair[0] : &pair[1];
     size_t captured = template->head_captures * sizeof *captures;
 
-    if (memo->size == size && memcmp(memo->head, key, size) == 0) {
+    if (memo == &pair[0] || is_of(memo, key, size)) {
         memcpy(captures, memo->captures, captured);
         return true;
     }
     if (!match_head(template, key, size, captures))
         return false;
+    memo = &pair[template->memos_made++ % 2];
     memo->size = size;
     memcpy(memo->head, key, size);
     memcpy(memo->captures, captures, captured);
