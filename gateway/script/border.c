@@ -312,6 +312,16 @@ static bool border_set(struct border *border, struct event *event,
                         (size_t)(at - packed));
 }
 
+static bool border_set_hash(struct border *border, struct event *event,
+                            uint32_t field, uint64_t hash)
+{
+    uint8_t packed[1 + PACK_SCALAR];
+    uint8_t *at = pack_u64(pack_array(packed, 1), hash);
+
+    return event_assign(border->batch, event, (enum field)field, NULL, 0,
+                        packed, (size_t)(at - packed));
+}
+
 static bool border_set_text(struct border *border, struct event *event,
                             uint32_t field, const char *name, size_t name_size,
                             const char *text, size_t size)
@@ -411,6 +421,7 @@ struct border *border_new(void)
     border->next = border_next;
     border->skip = border_skip;
     border->set = border_set;
+    border->set_hash = border_set_hash;
     border->set_text = border_set_text;
     border->begin = border_begin;
     border->put = border_put;

@@ -102,7 +102,10 @@ struct border {
      * `wrap` it becomes an array of one. */
     bool (*set)(struct border *border, struct event *event, uint32_t field,
                 const char *name, size_t name_size, bool wrap);
-    /* The same for a str, which stays a bin where one is replaced. */
+    /* Assign an array of one hash; only to a known field. */
+    bool (*set_hash)(struct border *border, struct event *event, uint32_t field,
+                     uint64_t hash);
+    /* As set, for a str, which stays a bin where one is replaced. */
     bool (*set_text)(struct border *border, struct event *event, uint32_t field,
                      const char *name, size_t name_size, const char *text,
                      size_t size);

@@ -64,16 +64,22 @@ events.parts = parts_of
 local function stale()
   error("event used after its batch: copy what you need to keep into a table of your own", 0)
 end
---- `struct event *` of a view that may be used now; raises otherwise.
+
+--- `struct event *` of what is known to be a view, which may be used now; raises otherwise. A view
+--- of another batch lies beyond all slots of this one, or below the first, which is beyond as well.
+---@param view kvgate.Event
+local function living(view)
+  local batch = border.batch
+  local slot = cast(unsigned_t, view) - border.base
+  if slot >= batch.used then stale() end
+  return batch.slots + slot
+end
+
+--- The same of anything.
 ---@param view kvgate.Event
 local function event_of(view)
-  if not istype(View, view) then
-    error("not an event: methods are called with a colon, as in event:copy()", 0)
-  end
-  local batch = border.batch
-  local slot, serial = parts_of(view)
-  if serial ~= batch.serial or slot >= batch.used then stale() end
-  return batch.slots + slot
+  if istype(View, view) then return living(view) end
+  error("not an event: methods are called with a colon, as in event:copy()", 0)
 end
 events.event = event_of
 
@@ -94,16 +100,14 @@ local function read_named(view, name)
 end
 
 --- Source text of a field's reader. The common value of a text field, a short str in the received
---- bytes, is read right here.
+--- bytes, is read right here, also from events with one edit, of another field.
 local reader_text = {
   text = [[
-    local border, parts_of, stale, string_of, read_field = ...
+    local living, string_of, read_field = ...
     return function(view)
-      local batch = border.batch
-      local slot, serial = parts_of(view)
-      if serial ~= batch.serial or slot >= batch.used then stale() end
-      local event = batch.slots + slot
-      if event.edits == nil then
+      local event = living(view)
+      local edit = event.edits
+      if edit == nil or edit.field ~= FIELD and edit.older == nil then
         local at = event.bytes + event.at[FIELD]
         local size = at[0] - 0xa0
         if size >= 0 and size < 0x20 then return string_of(at + 1, size) end
@@ -112,13 +116,8 @@ local reader_text = {
     end
   ]],
   other = [[
-    local border, parts_of, stale, _, read_field = ...
-    return function(view)
-      local batch = border.batch
-      local slot, serial = parts_of(view)
-      if serial ~= batch.serial or slot >= batch.used then stale() end
-      return read_field(batch.slots + slot, FIELD)
-    end
+    local living, _, read_field = ...
+    return function(view) return read_field(living(view), FIELD) end
   ]],
 }
 
@@ -126,7 +125,7 @@ local function make_reader(field, kind)
   local text = reader_text[kind] or reader_text.other
   local chunk = assert(load(text:gsub("FIELD", tostring(field)), "=kvgate/event.lua"))
   local exact = kind == "u64" or kind == "hashes"
-  return chunk(border, parts_of, stale, string_of, exact and read_exact or read_field)
+  return chunk(living, string_of, exact and read_exact or read_field)
 end
 
 local readers = {}
@@ -164,6 +163,11 @@ local function set_integer(event, name, item, wrap)
   end
 end
 
+local function set_hash(event, name, integer)
+  if not istype(unsigned_t, integer) then return set_integer(event, name, integer, true) end
+  if not border.set_hash(border, event, numbers[name], integer) then full() end
+end
+
 local function set_table(event, name, item, empty, exact)
   local field = numbers[name] or NAMED
   value.write(name, item, empty, exact)
@@ -199,7 +203,7 @@ function write.hashes(event, name, item)
   else
     integer = value.integer(item) or unfit(name, "a hash or an array of hashes", item)
   end
-  set_integer(event, name, integer, true)
+  set_hash(event, name, integer)
 end
 
 function write.list(event, name, item)
