@@ -73,10 +73,10 @@ class Lives(GatewayCase):
         "sources": [{"name": "store", "gap_guard": False, "hwm": 100000}],
         "filters": [{"script": "global.lua"}],
         "streams": [
-            {"name": "plain", "announce_after": "60m", "hwm": 100000},
-            {"name": "acme", "announce_after": "60m", "hwm": 100000,
+            {"name": "plain", "hwm": 100000},
+            {"name": "acme", "hwm": 100000,
              "accept": {"tenant_id": ["acme"]}},
-            {"name": "own", "announce_after": "60m", "hwm": 100000, "event_id": "restamp",
+            {"name": "own", "hwm": 100000, "event_id": "restamp",
              "filters": [{"script": "own.lua"}]},
         ],
     }

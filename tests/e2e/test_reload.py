@@ -125,7 +125,9 @@ class Reload(GatewayCase):
         self.assertEqual(self.plain.events()[1]["backend_id"], "global")
 
     def test_a_change_that_nothing_follows_is_announced(self):
-        self.reload(self.changed())
+        config = self.changed()
+        config["streams"][0]["announce_after"] = "50ms"
+        self.reload(config)
         self.tagged.wait_story([1, []])
 
     def test_the_source_keeps_its_tracker_over_a_reload(self):

@@ -213,7 +213,7 @@ class End(unittest.TestCase):
 
     def setUp(self):
         self.gateway = Gateway({"sources": [{"name": "store", "gap_guard": False}],
-                                "streams": [{"name": "all", "announce_after": "60m"}]})
+                                "streams": [{"name": "all"}]})
         self.addCleanup(self.gateway.directory.remove)
         self.addCleanup(self.gateway.kill)
         self.publisher = Publisher(self.gateway.config["sources"][0]["connect"], hwm=5000)

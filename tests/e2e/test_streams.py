@@ -281,7 +281,8 @@ class Merging(GatewayCase):
 class Topics(GatewayCase):
     config = {
         "sources": [{"name": "store", "topic": "kv@acme"}],
-        "streams": [{"name": "empty"}, {"name": "named", "topic": "kv-events"}],
+        "streams": [{"name": "empty"},
+                    {"name": "named", "topic": "kv-events", "announce_after": "50ms"}],
     }
 
     @classmethod

@@ -46,7 +46,11 @@ class Directory:
 
 
 def complete(config, directory):
-    """Give sources, streams and the admin address what a test did not care to say."""
+    """Give sources, streams and the admin address what a test did not care to say.
+
+    Unless a test is about announcements none shall come between, however slow the machine is;
+    `None` asks for the program's own default.
+    """
     config = json.loads(json.dumps(config))
     config.setdefault("admin", {"bind": "127.0.0.1:0"})
     for socket, ending in [(s, "in") for s in config["sources"]] + \
@@ -56,6 +60,9 @@ def complete(config, directory):
             socket[side] = directory.ipc(f"{socket['name']}.{ending}")
     for source in config["sources"]:
         source.setdefault("format", "mooncake")
+    for stream in config["streams"]:
+        if stream.setdefault("announce_after", "60m") is None:
+            del stream["announce_after"]
     return config
 
 

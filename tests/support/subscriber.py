@@ -94,8 +94,10 @@ class Subscriber:
 
     def wait_story(self, expected, seconds=PATIENCE):
         """Receive as many messages as `expected` tells of, and be it them."""
-        count = sum(isinstance(part, list) for part in expected)
-        self.wait(lambda: len(self.messages) >= count, f"the story {expected}", seconds)
+        def over():
+            told = self.story()
+            return len(told) >= len(expected) or told != expected[:len(told)]
+        self.wait(over, f"the story {expected}", seconds)
         assert self.story() == expected, f"\n  told:     {self.story()}\n  expected: {expected}"
 
     def wait_label(self, wanted):
