@@ -31,6 +31,7 @@ local cast, istype, string_of = ffi.cast, ffi.istype, ffi.string
 local rshift = bit.rshift
 local token = border.token
 local read, set, set_text = border.read, border.set, border.set_text
+local set_hash = border.set_hash
 local take = value.take
 local apart = world.apart
 
@@ -163,9 +164,9 @@ local function set_integer(event, name, item, wrap)
   end
 end
 
-local function set_hash(event, name, integer)
+local function set_single(event, name, integer)
   if not istype(unsigned_t, integer) then return set_integer(event, name, integer, true) end
-  if not border.set_hash(border, event, numbers[name], integer) then full() end
+  if not set_hash(border, event, numbers[name], integer) then full() end
 end
 
 local function set_table(event, name, item, empty, exact)
@@ -203,7 +204,7 @@ function write.hashes(event, name, item)
   else
     integer = value.integer(item) or unfit(name, "a hash or an array of hashes", item)
   end
-  set_hash(event, name, integer)
+  set_single(event, name, integer)
 end
 
 function write.list(event, name, item)

@@ -182,6 +182,25 @@ describe("an assignment", function()
       return event.tenant_id .. " " .. event.block_size .. " " .. tostring(event.seq_hashes[1])]]))
   end)
 
+  -- One edit is looked at in Lua, several are in C, see kvgate/event.lua.
+  it("leaves fields that it does not name as they read, as one edit and as several", function()
+    assert.equal("t m new|t n new|t nil new|t nil nil", seen([[
+      local texts = {}
+      local function note()
+        local parts = { event.tenant_id, tostring(event.medium), tostring(event.lora_name) }
+        texts[#texts + 1] = table.concat(parts, " ")
+      end
+      event.lora_name = "new" note()
+      event.medium = "n" note()
+      event:remove "medium" note()
+      event.lora_name = nil note()
+      return table.concat(texts, "|")]], wire.event { tenant_id = "t", medium = "m" }))
+    assert.equal("t nil", seen([[
+      event:remove "medium"
+      return event.tenant_id .. " " .. tostring(event.medium)]],
+      wire.event { tenant_id = "t", medium = "m" }))
+  end)
+
   it("replaces an earlier one", function()
     assert.equal("c", field("tenant_id",
       "event.tenant_id = 'a' event.tenant_id = 'bb' event.tenant_id = 'c'"))
