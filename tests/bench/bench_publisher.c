@@ -22,13 +22,15 @@
 #include <time.h>
 #include <zmq.h>
 
+/* Patience is counted in naps, not by the clock: a machine that stands still
+ * for a second must not look like a loss. */
 enum {
     WARM_EVENTS = 1 << 16, /* without a rate, or so many messages */
     WARM_MESSAGES = 4000,
-    WAIT_NS = 100000, /* between two looks at the ledger */
-    QUIET_NS =
-        200000000, /* nothing arrived for so long: nothing is under way */
-    STUCK_NS = 2000000000, /* nothing arrived for so long: something is lost */
+    NAP_NS = 100000,        /* between two looks at the ledger */
+    QUIET_NAPS = 2000,      /* without an arrival: nothing is under way */
+    STUCK_NAPS = 20000,     /* without an arrival: something is lost */
+    RUN_AFTER_NS = 3000000, /* so that no older message has its millisecond */
 };
 
 static const double warm_seconds = 0.5; /* with a rate */
@@ -55,7 +57,7 @@ static void wait_until(uint64_t moment_ns)
 
 static void take_a_nap(void)
 {
-    wait_until(ledger_now() + WAIT_NS);
+    wait_until(ledger_now() + NAP_NS);
 }
 
 static uint64_t wall_ms(void)
@@ -86,19 +88,27 @@ static uint64_t arrived(const struct publisher *publisher)
     return atomic_load(&publisher->ledger->received);
 }
 
-/* Until all has arrived, or nothing does any more. */
-static void settle(struct publisher *publisher)
+static uint64_t in_flight(const struct publisher *publisher)
 {
-    uint64_t seen = arrived(publisher);
-    uint64_t since = ledger_now();
+    return publisher->sent + publisher->base - arrived(publisher);
+}
 
-    while (seen - publisher->base != publisher->sent &&
-           ledger_now() - since < QUIET_NS) {
+/* Until at most `events` are in flight; false: nothing arrives any more. */
+static bool wait_for_flight(const struct publisher *publisher, uint64_t events,
+                            int patience)
+{
+    uint64_t before = in_flight(publisher);
+
+    for (int naps = 0; before > events && naps < patience; naps++) {
+        uint64_t now;
+
         take_a_nap();
-        if (arrived(publisher) != seen)
-            since = ledger_now();
-        seen = arrived(publisher);
+        now = in_flight(publisher);
+        if (now != before)
+            naps = 0;
+        before = now;
     }
+    return before <= events;
 }
 
 /* What is sent from here on counts from 0. */
@@ -108,29 +118,11 @@ static void start_over(struct publisher *publisher)
     publisher->sent = 0;
 }
 
-static uint64_t in_flight(const struct publisher *publisher)
-{
-    return publisher->sent + publisher->base - arrived(publisher);
-}
-
-/* Refill at the half, as a full queue of libzmq would.  False: nothing arrives
- * any more. */
+/* Refill at the half, as a full queue of libzmq would. */
 static bool wait_for_room(const struct publisher *publisher)
 {
-    uint64_t before = in_flight(publisher);
-    uint64_t since = ledger_now();
-
-    if (before < publisher->window)
-        return true;
-    while (in_flight(publisher) > publisher->window / 2) {
-        take_a_nap();
-        if (in_flight(publisher) != before)
-            since = ledger_now();
-        else if (ledger_now() - since > STUCK_NS)
-            return false;
-        before = in_flight(publisher);
-    }
-    return true;
+    return in_flight(publisher) < publisher->window ||
+           wait_for_flight(publisher, publisher->window / 2, STUCK_NAPS);
 }
 
 static void send_freely(struct publisher *publisher, uint64_t messages,
@@ -170,9 +162,9 @@ static void join(struct publisher *publisher)
 {
     while (!atomic_load(&publisher->ledger->joined)) {
         send_message(publisher);
-        wait_until(ledger_now() + 5 * WAIT_NS);
+        wait_until(ledger_now() + 5 * NAP_NS);
     }
-    wait_until(ledger_now() + QUIET_NS);
+    wait_until(ledger_now() + QUIET_NAPS * NAP_NS);
     start_over(publisher);
 }
 
@@ -180,13 +172,12 @@ static void warm_up(struct publisher *publisher)
 {
     uint64_t messages = WARM_EVENTS / publisher->events;
 
-    atomic_store(&publisher->ledger->phase, LEDGER_WARM);
     if (publisher->rate != 0)
         send_paced(publisher, warm_seconds);
     else
         send_freely(publisher,
                     messages < WARM_MESSAGES ? messages : WARM_MESSAGES, 60);
-    settle(publisher);
+    wait_for_flight(publisher, 0, QUIET_NAPS);
     start_over(publisher);
 }
 
@@ -196,13 +187,14 @@ static void run(struct publisher *publisher, double seconds)
 
     atomic_store(&ledger->first_id,
                  TRAFFIC_FIRST_ID + publisher->sequence * publisher->events);
-    atomic_store(&ledger->phase, LEDGER_RUN);
+    wait_until(ledger_now() + RUN_AFTER_NS);
+    atomic_store(&ledger->run_ms, wall_ms());
     if (publisher->rate != 0)
         send_paced(publisher, seconds);
     else
         send_freely(publisher, UINT64_MAX, seconds);
     atomic_store(&ledger->sent, publisher->sent);
-    atomic_store(&ledger->phase, LEDGER_SENT);
+    atomic_store(&ledger->done, 1);
 }
 
 static void open_socket(struct publisher *publisher, const char *endpoint,

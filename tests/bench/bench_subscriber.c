@@ -25,8 +25,8 @@
 enum {
     SOCKETS_MAX = 64,
     POLL_MS = 20,
-    GIVE_UP_NS = 1000000000, /* all was sent and nothing came for so long */
-    BURST = 64,              /* messages of one socket before the next */
+    QUIET_POLLS = 50, /* all was sent and so many polls found nothing */
+    BURST = 64,       /* messages of one socket before the next */
 };
 
 struct counters {
@@ -40,8 +40,8 @@ struct subscriber {
     uint64_t last[SOCKETS_MAX]; /* number of the last message */
     int sockets;
     uint64_t step;
+    int quiet; /* polls in a row that found nothing */
     bool timed;
-    bool running; /* in the measured part */
     struct counters counters;
     struct histogram latency;
     msgpack_unpacked unpacked;
@@ -94,36 +94,40 @@ static void time_events(struct subscriber *subscriber, const uint8_t *payload,
     }
 }
 
-static void start_run(struct subscriber *subscriber, uint64_t now)
+static bool is_of_run(const struct subscriber *subscriber,
+                      const uint8_t *payload)
 {
-    subscriber->running = true;
-    subscriber->counters = (struct counters){.first_ns = now};
+    uint64_t run = atomic_load(&subscriber->ledger->run_ms);
+    uint64_t made;
+
+    memcpy(&made, payload + 2, sizeof made);
+    return run != 0 && be64toh(made) >= run;
 }
 
-static void check_number(struct subscriber *subscriber, int socket,
-                         uint64_t number)
+static void count_message(struct counters *counters, uint32_t events,
+                          uint64_t now)
 {
-    uint64_t last = subscriber->last[socket];
-
-    if (number != last + subscriber->step && last != 0)
-        subscriber->counters.gaps++;
-    subscriber->last[socket] = number;
+    if (counters->messages == 0)
+        counters->first_ns = now;
+    counters->last_ns = now;
+    counters->messages++;
+    counters->events += events;
 }
 
-static void take_payload(struct subscriber *subscriber, const uint8_t *payload,
-                         size_t size)
+static void take_message(struct subscriber *subscriber, int socket,
+                         uint64_t number, const uint8_t *payload, size_t size)
 {
     uint64_t now = ledger_now();
     uint32_t events = count_events(payload, size);
+    bool of_run = is_of_run(subscriber, payload);
 
-    if (!subscriber->running &&
-        atomic_load(&subscriber->ledger->phase) >= LEDGER_RUN)
-        start_run(subscriber, now);
-    subscriber->counters.events += events;
-    subscriber->counters.messages++;
-    subscriber->counters.last_ns = now;
-    if (subscriber->running && subscriber->timed)
+    if (of_run)
+        count_message(&subscriber->counters, events, now);
+    if (of_run && subscriber->timed)
         time_events(subscriber, payload, size, now);
+    if (of_run && number != subscriber->last[socket] + subscriber->step)
+        subscriber->counters.gaps++;
+    subscriber->last[socket] = number;
     atomic_fetch_add(&subscriber->ledger->received, events);
 }
 
@@ -140,8 +144,8 @@ static bool receive(struct subscriber *subscriber, int index)
     check(zmq_msg_recv(&frame, socket, 0) == sizeof number, "a number");
     memcpy(&number, zmq_msg_data(&frame), sizeof number);
     check(zmq_msg_recv(&frame, socket, 0) >= 0, "a payload");
-    take_payload(subscriber, zmq_msg_data(&frame), zmq_msg_size(&frame));
-    check_number(subscriber, index, be64toh(number));
+    take_message(subscriber, index, be64toh(number), zmq_msg_data(&frame),
+                 zmq_msg_size(&frame));
     zmq_msg_close(&frame);
     return true;
 }
@@ -156,24 +160,26 @@ static void note_joined(struct subscriber *subscriber)
 
 static void receive_waiting(struct subscriber *subscriber)
 {
-    check(zmq_poll(subscriber->items, subscriber->sockets, POLL_MS) >= 0,
-          "poll");
+    int ready = zmq_poll(subscriber->items, subscriber->sockets, POLL_MS);
+
+    check(ready >= 0, "poll");
+    subscriber->quiet = ready == 0 ? subscriber->quiet + 1 : 0;
     for (int i = 0; i < subscriber->sockets; i++)
         for (int burst = 0; burst < BURST && subscriber->items[i].revents != 0;
              burst++)
             if (!receive(subscriber, i))
                 break;
-    if (atomic_load(&subscriber->ledger->phase) == LEDGER_JOIN)
+    if (!atomic_load(&subscriber->ledger->joined))
         note_joined(subscriber);
 }
 
 static bool is_done(const struct subscriber *subscriber)
 {
-    if (atomic_load(&subscriber->ledger->phase) != LEDGER_SENT)
+    if (!atomic_load(&subscriber->ledger->done))
         return false;
     return subscriber->counters.events ==
                atomic_load(&subscriber->ledger->sent) ||
-           ledger_now() - subscriber->counters.last_ns > GIVE_UP_NS;
+           subscriber->quiet >= QUIET_POLLS;
 }
 
 static void open_socket(struct subscriber *subscriber, void *context, int queue)

@@ -13,22 +13,19 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-enum ledger_phase {
-    LEDGER_JOIN = 0, /* probes, until every socket of the subscriber got one */
-    LEDGER_WARM,     /* real traffic that nobody measures */
-    LEDGER_RUN,      /* measured; what came before has all arrived */
-    LEDGER_SENT,     /* `sent` is final */
-};
-
 enum { LEDGER_MESSAGES = 1 << 16 }; /* whose time of sending is remembered */
 
 struct ledger {
-    _Atomic uint32_t phase;
     _Atomic uint32_t joined;   /* the subscriber got something on each socket */
+    _Atomic uint32_t done;     /* `sent` is final */
     _Atomic uint64_t events;   /* in a message */
-    _Atomic uint64_t sent;     /* events of the run */
     _Atomic uint64_t received; /* events ever */
-    _Atomic uint64_t first_id; /* event_id that begins the run */
+
+    /* What is measured: messages that say they were made at `run_ms` or later.
+     * What came before joined the sockets and warmed the middle up. */
+    _Atomic uint64_t run_ms;   /* 0: not begun */
+    _Atomic uint64_t first_id; /* the first event_id of the run */
+    _Atomic uint64_t sent;     /* events of the run */
     _Atomic uint64_t sent_ns[LEDGER_MESSAGES]; /* by message of the run */
 };
 
