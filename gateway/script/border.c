@@ -64,10 +64,14 @@ static void take_bytes(struct token *token, enum token_kind kind)
         token->ext = (int8_t)token->bytes[-1];
 }
 
+/* LuaJIT keeps types and pointers in NaNs and takes any that FFI reads for a
+ * value of its own: a NaN off the wire must be the one that is a number. */
 static void take_float(struct token *token, enum token_kind kind)
 {
+    double value = cursor_double(token->start);
+
     token->kind = kind;
-    token->number = cursor_double(token->start);
+    token->number = isnan(value) ? (double)NAN : value;
 }
 
 static void take_container(struct token *token, enum token_kind kind)

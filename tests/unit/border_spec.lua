@@ -64,6 +64,30 @@ describe("a number field", function()
     end)
   end
 
+  -- To LuaJIT most NaNs are pointers, booleans, nil: whatever a publisher likes.
+  local nans = {
+    ["0xffff…"] = "\203" .. ("\255"):rep(8), ["0xfff4…"] = "\203\255\244" .. ("\255"):rep(6),
+    ["0xfff88…"] = "\203\255\248\128\0\0\0\0\16", ["0xfffb8…"] = "\203\255\251\128\0\0\0\0\16",
+    ["0xfffa…"] = "\203\255\250\0\0\0\0\0\16", ["0x7ff8…"] = "\203\127\248\0\0\0\0\0\1",
+    ["0x7ff0…1"] = "\203\127\240\0\0\0\0\0\1", ["a float32's"] = "\202\255\255\255\255",
+  }
+  for name, bytes in pairs(nans) do
+    it("reads every NaN as the number: " .. name, function()
+      local nan = wire.raw(bytes)
+      local report = scripts.try([[
+        local in_array, in_map = event.x[1], event.x[2].a
+        for _, value in ipairs { event.block_size, event.timestamp, in_array, in_map } do
+          if type(value) ~= "number" or value == value then error(type(value)) end
+        end
+        event.x = { in_array }
+        return true]], { wire.event { block_size = nan, timestamp = nan,
+          x = wire.array { nan, wire.map { { "a", nan } } } } })
+      assert.same({}, report.failures)
+      local written = wire.get(report.events[1].map, "x")[1].value
+      assert.truthy(written ~= written)
+    end)
+  end
+
   it("is a number up to 2^53 and cdata above", function()
     assert.equal("true", seen([[
       return event.block_size == 2^53 and type(event.block_size) == "number"]],
