@@ -103,6 +103,17 @@ void relay_source_connected(struct relay *relay, size_t source, bool connected)
     relay->sources[source]->connected = connected;
 }
 
+/* Callers look at the clock at different moments; ages must not come out below
+ * zero, or every timer would be due. */
+static void set_now(struct relay *relay, struct relay_now now)
+{
+    uint64_t last_ms = relay->moment.now.steady_ms;
+
+    relay->moment.now = now;
+    if (now.steady_ms < last_ms)
+        relay->moment.now.steady_ms = last_ms;
+}
+
 /* ---- plans ---- */
 
 struct plan *plan_new(const struct config *config, const char *const *installed,
@@ -394,7 +405,7 @@ void relay_receive(struct relay *relay, size_t source_index,
     struct batch_header header = {0};
     enum batch_fault fault;
 
-    relay->moment.now = now;
+    set_now(relay, now);
     source->counters.batches++;
     source->counters.bytes += message->payload_size;
     if (!check_frames(relay, source_index, message))
@@ -413,7 +424,7 @@ void relay_receive(struct relay *relay, size_t source_index,
 
 void relay_idle(struct relay *relay, struct relay_now now)
 {
-    relay->moment.now = now;
+    set_now(relay, now);
     flush_open(relay);
 }
 
@@ -443,7 +454,7 @@ uint64_t relay_tick(struct relay *relay, struct relay_now now)
 {
     uint64_t left = TICK_MS;
 
-    relay->moment.now = now;
+    set_now(relay, now);
     if (relay->plan == NULL)
         return left;
     pipeline_tick(relay->plan->pipeline);

@@ -30,7 +30,7 @@ struct stream;
 struct pipeline;
 
 struct relay_now {
-    uint64_t steady_ms; /* monotonic, for timers */
+    uint64_t steady_ms; /* for timers; a step back counts as none */
     uint64_t wall_ms;   /* Unix time, for the payloads that we make */
 };
 
