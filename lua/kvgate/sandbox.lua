@@ -10,6 +10,7 @@ local sandbox = {}
 local PATTERN_MAX = 256       -- bytes of a pattern
 local SUBJECT_MAX = 64 * 1024 -- bytes that a pattern may run over
 local REPEAT_MAX = 1024 * 1024 -- bytes that string.rep may make
+local NESTED_MAX = 64         -- calls of string.gsub out of its own replacement
 
 -- ---- strings, with caps ----
 
@@ -23,7 +24,10 @@ local function check_text(item, number, name)
   error(("bad argument #%d to '%s' (string expected, got %s)"):format(number, name, type(item)), 4)
 end
 
-local function size_of(item) return type(item) == "string" and #item or 0 end
+local function size_of(item)
+  if type(item) == "string" then return #item end
+  return type(item) == "number" and #tostring(item) or 0
+end
 
 --- The functions below end in tail calls, for the compiler's sake: a wrong argument must be found
 --- before, or the error would name the wrong function.
@@ -66,9 +70,26 @@ function strings.gmatch(subject, pattern)
   return gmatch(subject, pattern)
 end
 
+local nested = 0
+
+local function leave(ok, result, count)
+  nested = nested - 1
+  if not ok then error(result, 0) end
+  return result, count
+end
+
+--- A replacement may call back: from C, which has a stack that LuaJIT does not watch. A gsub in the
+--- replacement of a gsub, and so on, would end the process.
 function strings.gsub(subject, pattern, replacement, limit)
   check_pattern("gsub", subject, pattern)
-  return gsub(subject, pattern, replacement, limit)
+  if type(replacement) ~= "function" and type(replacement) ~= "table" then
+    return gsub(subject, pattern, replacement, limit)
+  end
+  if nested == NESTED_MAX then
+    error(("string.gsub: replacements call it at most %d deep"):format(NESTED_MAX), 2)
+  end
+  nested = nested + 1
+  return leave(pcall(gsub, subject, pattern, replacement, limit))
 end
 
 function strings.rep(text, count, separator)
@@ -76,7 +97,7 @@ function strings.rep(text, count, separator)
   if not is_text(text) or not times then
     error("string.rep takes a string and a number", 2)
   end
-  if (#tostring(text) + size_of(separator)) * times > REPEAT_MAX then
+  if (size_of(text) + size_of(separator)) * times > REPEAT_MAX then
     error(("string.rep: makes at most %d bytes"):format(REPEAT_MAX), 2)
   end
   return rep(text, count, separator)

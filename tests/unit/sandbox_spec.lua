@@ -170,6 +170,7 @@ describe("no way leads out", function()
     "string.rep('x', 1e9)",
     "string.rep('x', '1e9')",
     "string.rep('x', 1e6, ('y'):rep(100))",
+    "string.rep('', 1e9, 1)",
     "string.rep(('x'):rep(1024), 1025)",
     "('x'):rep(2^20 + 1)",
     "(12345):rep(1e6)",
@@ -221,6 +222,26 @@ describe("no way leads out", function()
       error_of "local x = ('x'):rep(65537):find 'y'")
     assert.equal("string.gsub: a pattern has at most 256 bytes, not 257",
       error_of "local x = ('x'):gsub(('y'):rep(257), 'z')")
+  end)
+
+  it("through C's stack, which a gsub that calls itself would use up", function()
+    local nest = [[
+      local calls = 0
+      local function nest() calls = calls + 1 return (("x"):gsub(".", nest)) end
+      local indexed
+      indexed = setmetatable({}, { __index = function() return (("x"):gsub(".", indexed)) end })
+      local ok, text = pcall(nest)
+      local also_ok, also = pcall(string.gsub, "x", ".", indexed)
+      if ok or also_ok then error "it went on" end
+    ]]
+    for _, text in ipairs { "text", "also" } do
+      assert.equal("string.gsub: replacements call it at most 64 deep",
+        scripts.seen(nest .. "return " .. text):match "string%.gsub: .*")
+    end
+    assert.equal("64", scripts.seen(nest .. "return calls - 1"))
+    assert.equal("y", scripts.seen(nest .. [[
+      for _ = 1, 200 do pcall(string.gsub, "x", ".", function() error "out of it" end) end
+      return (("x"):gsub(".", function() return "y" end))]]))
   end)
 
   it("but plain searches take any subject", function()
