@@ -75,8 +75,8 @@ class Hostile(GatewayCase):
         keys = b"".join(b"\xa7" + b"%07d" % index + b"\xc0" for index in range(1_000_000))
         event = b"\xdf" + struct.pack(">I", 1_000_002) + pack("event_type") + pack("stored") + \
             pack("object_key") + pack("million") + keys
-        payload = b"\x93" + pack(self.publisher.timestamp) + b"\x91" + event + b"\x00"
         self.publisher.put("a")
+        payload = b"\x93" + pack(self.publisher.timestamp) + b"\x91" + event + b"\x00"
         self.publisher.send_payload(payload)
         self.publisher.put("b")
         self.subscriber.wait_story([["a"], ["million"], ["b"]], 60)
