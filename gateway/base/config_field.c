@@ -114,7 +114,7 @@ static bool split_span(const char *text, double *number, double *unit_ms)
     static const struct {
         const char *name;
         double ms;
-    } units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}};
+    } units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}};
     const char *unit = text + strspn(text, "0123456789.");
     char *end;
 

@@ -127,13 +127,23 @@ uint64_t log_gate_close(struct log_gate *gate, uint64_t now_ms)
     return held;
 }
 
-static void close_gate(struct log_gate *gate, uint64_t now_ms)
+static void tell_held(const struct log_gate *gate, uint64_t held)
 {
-    uint64_t held = log_gate_close(gate, now_ms);
-
     if (held > 0)
         log_line(gate->level, "%s: %" PRIu64 " more lines held back",
                  gate->about, held);
+}
+
+static void close_gate(struct log_gate *gate, uint64_t now_ms)
+{
+    tell_held(gate, log_gate_close(gate, now_ms));
+}
+
+void log_gate_end(struct log_gate *gate)
+{
+    tell_held(gate, gate->suppressed);
+    gate->written = 0;
+    gate->suppressed = 0;
 }
 
 void log_gated(struct log_gate *gate, enum log_level level, const char *format,

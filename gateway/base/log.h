@@ -44,6 +44,9 @@ void log_gated(struct log_gate *gate, enum log_level level, const char *format,
 /* Close the gate's window if it is over, and tell what it held back. */
 void log_gate_tick(struct log_gate *gate);
 
+/* Tell it now: the gate goes. */
+void log_gate_end(struct log_gate *gate);
+
 /* ---- the parts, with time as an argument ---- */
 
 enum { LOG_TEXT_MAX = 8192 };

@@ -218,6 +218,13 @@ struct pipeline *pipeline_new(const struct config *config,
     return pipeline;
 }
 
+static void chain_free(struct chain *chain)
+{
+    for (size_t i = 0; i < chain->count; i++)
+        log_gate_end(&chain->steps[i].gate);
+    free(chain->steps);
+}
+
 void pipeline_free(struct pipeline *pipeline)
 {
     if (pipeline == NULL)
@@ -225,9 +232,9 @@ void pipeline_free(struct pipeline *pipeline)
     script_free(pipeline->script);
     batch_free(pipeline->batch);
     accept_free(pipeline->accept);
-    free(pipeline->global.steps);
+    chain_free(&pipeline->global);
     for (size_t i = 0; i < pipeline->stream_count; i++)
-        free(pipeline->chains[i].steps);
+        chain_free(&pipeline->chains[i]);
     free(pipeline->chains);
     free(pipeline->feeds);
     free(pipeline->reach);

@@ -4,6 +4,8 @@
 #include "relay/window.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -275,8 +277,9 @@ static void lose_gap(struct relay *relay, size_t index, uint64_t number,
     source->counters.gaps++;
     source->counters.missing += missing;
     log_gated(&source->gates[LOSS_GAP], LOG_WARN,
-              "source \"%s\": %" PRIu64 " numbers missing before %" PRIu64,
-              source->name, missing, number);
+              "source \"%s\": %" PRIu64 " missing, number %" PRIu64
+              " to %" PRIu64,
+              source->name, missing, number - missing, number - 1);
     lose(relay, index, LOSS_GAP, missing);
 }
 
@@ -349,13 +352,19 @@ static void enter_moment(struct relay *relay, const struct batch_header *header)
     memcpy(moment->rank, header->rank, header->rank_size);
 }
 
-static void lose_message(struct relay *relay, size_t index,
-                         enum loss_cause cause, const char *what)
+__attribute__((format(printf, 4, 5))) static void
+lose_message(struct relay *relay, size_t index, enum loss_cause cause,
+             const char *format, ...)
 {
     struct source *source = relay->sources[index];
+    char what[128];
+    va_list args;
 
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
     log_gated(&source->gates[cause], LOG_WARN,
-              "source \"%s\": one message lost: %s", source->name, what);
+              "source \"%s\": message lost: %s", source->name, what);
     lose(relay, index, cause, 1);
 }
 
@@ -365,14 +374,14 @@ static bool check_frames(struct relay *relay, size_t index,
                          const struct message *message)
 {
     if (message->frames != 3) {
-        lose_message(relay, index, LOSS_FRAMES,
-                     message->frames < 3 ? "it has fewer than 3 frames"
-                                         : "it has more than 3 frames");
+        lose_message(relay, index, LOSS_FRAMES, "it has %zu frames, not 3",
+                     message->frames);
         return false;
     }
     if (message->sequence_size != 8) {
         lose_message(relay, index, LOSS_SEQUENCE,
-                     "its sequence frame has not 8 bytes");
+                     "its sequence frame has %zu bytes, not 8",
+                     message->sequence_size);
         return false;
     }
     return true;
@@ -417,6 +426,7 @@ void relay_receive(struct relay *relay, size_t source_index,
         run_batch(relay, source_index, message, &header);
     else
         lose_message(relay, source_index, LOSS_PAYLOAD,
+                     "number %" PRIu64 ": %s", seq_read(message->sequence),
                      batch_fault_text(fault));
 }
 

@@ -24,6 +24,8 @@ struct source *source_new(const struct config_source *config,
 
 void source_free(struct source *source)
 {
+    for (int cause = 0; cause < LOSS_CAUSES; cause++)
+        log_gate_end(&source->gates[cause]);
     batch_reader_free(source->reader);
     free(source->endpoint);
     free(source->name);

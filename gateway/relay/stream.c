@@ -25,6 +25,7 @@ struct stream *stream_new(const struct config_stream *config,
 
 void stream_free(struct stream *stream)
 {
+    log_gate_end(&stream->gate);
     builder_free(&stream->builder);
     free(stream->endpoint);
     free(stream->topic);

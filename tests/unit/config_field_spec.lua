@@ -14,6 +14,7 @@ describe("config_field", function()
       ["1.5s"] = 1500,
       ["2m"] = 120000,
       ["1440m"] = 86400000,
+      ["24h"] = 86400000,
       ["3"] = 3000,
       ["0.25"] = 250,
     } do
@@ -24,7 +25,7 @@ describe("config_field", function()
     end
 
     for _, text in ipairs {
-      "0.009", "9ms", "-1", "-1s", "1h", "1 s", "s", "1.2.3s", "0x10s", "1441m", "86401", ".inf",
+      "0.009", "9ms", "-1", "-1s", "1d", "25h", "1 s", "s", "1.2.3s", "0x10s", "1441m", "86401", ".inf",
       ".nan", '"5"', "true", "[ ]",
     } do
       it("cannot be " .. text, function()
