@@ -25,8 +25,8 @@ describe("config_field", function()
     end
 
     for _, text in ipairs {
-      "0.009", "9ms", "-1", "-1s", "1d", "25h", "1 s", "s", "1.2.3s", "0x10s", "1441m", "86401", ".inf",
-      ".nan", '"5"', "true", "[ ]",
+      "0.009", "9ms", "-1", "-1s", "1d", "25h", "1 s", "s", "1.2.3s", "0x10s", "1441m", "86401",
+      ".inf", ".nan", '"5"', "true", "[ ]",
     } do
       it("cannot be " .. text, function()
         local yaml, places = unmark(stream("heartbeat: §" .. text))
