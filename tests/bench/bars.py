@@ -17,8 +17,8 @@ class Bar:
     def row(self):
         sign = "≥" if self.least else "≤"
         mark = "pass" if self.reached() else "**miss**"
-        return [self.what, f"{self.value:.3g}{self.unit}", f"{sign} {self.limit:g}{self.unit}",
-                mark]
+        value = f"{self.value:.0f}" if abs(self.value) >= 100 else f"{self.value:.3g}"
+        return [self.what, value + self.unit, f"{sign} {self.limit:g}{self.unit}", mark]
 
 
 def at_least(what, value, limit, unit="×"):
