@@ -298,9 +298,15 @@ static void run_chain(const struct window *window, size_t stream)
     struct batch *batch = pipeline->batch;
     uint32_t head = batch->head;
     uint32_t used = batch->used;
-    uint32_t missing = copy_for(window, stream, &batch->head);
     size_t events_size = 0;
+    uint32_t missing;
 
+    /* This chain's copies take the slots of the last one's, and the events that
+     * they are of go to other streams too: no script may touch what it kept. */
+    batch_close(batch);
+    batch->used = used;
+    batch->head = head;
+    missing = copy_for(window, stream, &batch->head);
     chain_run(&pipeline->chains[stream], pipeline->script, batch,
               window->source->name);
     if (kept_whole(window, stream, &events_size) &&
@@ -310,9 +316,6 @@ static void run_chain(const struct window *window, size_t stream)
         emit_all(window, stream);
     if (missing > 0)
         stream_lose(window->streams[stream], LOSS_SPACE, missing);
-    /* The next chain's copies take these slots: no script may see them as the
-     * events that it kept. */
-    batch_close(batch);
     batch->head = head;
     batch->used = used;
 }

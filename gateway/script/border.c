@@ -364,9 +364,18 @@ static void border_narrow(struct border *border, uint32_t count)
     }
 }
 
+/* A script may copy an event that it kept of this batch and that was dropped or
+ * lost since: the copy is neither. */
 static uint32_t border_copy(struct border *border, uint32_t slot)
 {
-    return batch_copy(border->batch, slot);
+    struct batch *batch = border->batch;
+    uint32_t copy = batch_copy(batch, slot);
+
+    if (copy != EVENT_END) {
+        batch->slots[copy].state = EVENT_LIVE;
+        batch->slots[copy].cause = 0;
+    }
+    return copy;
 }
 
 /* The link that leads to `slot`. */

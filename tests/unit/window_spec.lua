@@ -118,6 +118,49 @@ describe("window", function()
     assert.equal("1:a,a2,b,b2", subject:out "own")
   end)
 
+  it("sends a copy of an event that was dropped or lost before, and loses that once", function()
+    local subject = relay.new(CHAINS, {
+      ["global.lua"] = [[
+        return function()
+          local kept = {}
+          return function(event)
+            local key = event.object_key
+            kept[key] = event
+            if key == "dropped" then return false end
+            if key == "lost" then error "no" end
+            local first, second = kept.dropped:copy(), kept.lost:copy()
+            return { event, first, second }
+          end
+        end]],
+      ["own.lua"] = KEEP,
+    })
+    subject:send { event "dropped", event "lost", event "b" }
+    for _, name in ipairs { "plain", "own" } do
+      assert.equal("2:b,dropped,lost", subject:out(name))
+    end
+    subject:assert_identity("plain", "own")
+  end)
+
+  it("keeps what one stream's filter does from the others, even to events that it was handed", function()
+    local chains = CHAINS:gsub('/plain"', '/plain", filters: [ { script: plain.lua } ]')
+    local subject = relay.new(chains, {
+      ["shared.lua"] = "return {}",
+      ["global.lua"] = [[
+        local shared = require "shared"
+        return function() return function(event) shared.event = event return true end end]],
+      ["plain.lua"] = [[
+        local shared = require "shared"
+        return function()
+          return function() shared.event.object_key = "meddled with" return true end
+        end]],
+      ["own.lua"] = KEEP,
+    })
+    subject:send { event "a" }
+    assert.equal("", subject:out "plain")
+    assert.equal("1:a", subject:out "own")
+    assert.equal(1, subject:metric 'kvgate_stream_losses_total{stream="plain",cause="filter"}')
+  end)
+
   it("loses, visibly, what a stream's chain has no room for", function()
     local subject = relay.new(CHAINS, {
       ["global.lua"] = filter [[
