@@ -141,7 +141,7 @@ describe("window", function()
     subject:assert_identity("plain", "own")
   end)
 
-  it("keeps what one stream's filter does from the others, even to events that it was handed", function()
+  it("keeps an event that one filter hands to another out of a stream's chain", function()
     local chains = CHAINS:gsub('/plain"', '/plain", filters: [ { script: plain.lua } ]')
     local subject = relay.new(chains, {
       ["shared.lua"] = "return {}",
