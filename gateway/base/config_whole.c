@@ -66,12 +66,16 @@ static void feed_by_all(const struct config *config,
         stream->sources[i] = i;
 }
 
+/* While a source has no name that could be read, the unknown one may be it. */
 static void tell_unknown_source(struct config_judge *judge,
                                 const struct config_value *value,
                                 const struct config_name *names, size_t count)
 {
-    const char **known = memory_new(count * sizeof *known);
+    const char **known;
 
+    if (count < judge->config->source_count)
+        return;
+    known = memory_new(count * sizeof *known);
     for (size_t i = 0; i < count; i++)
         known[i] = names[i].text;
     config_mistake_unknown(&judge->mistakes, value, "source", known, count);

@@ -335,6 +335,14 @@ sources:
       'topic: "a\\x00" holds a NUL, expected none',
     },
     {
+      "a source without a name that can be read, and a stream that may mean it",
+      file {
+        sources = '[ { §name2: store, connect: "ipc:///a" } ]',
+        streams = [=[[ { name: out, bind: "ipc:///b", sources: [stor, store] } ]]=],
+      },
+      'unknown key of a source "name2", did you mean "name"?',
+    },
+    {
       "wrong words and times",
       stream "event_id: §kep, announce_after: §1ms, heartbeat: §5ms, hwm: §1.5",
       'unknown event_id "kep", did you mean "keep"?',
