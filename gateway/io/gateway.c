@@ -285,14 +285,32 @@ void gateway_watch(struct gateway *gateway, size_t index)
     }
 }
 
+enum { PATIENCE = 5, REMINDER = 300 }; /* looks, about one a second */
+
+/* libzmq tries for ever and says nothing, not even of a name that does not
+ * exist: whoever misspelt it should hear. */
+static void watch_silence(struct port *source)
+{
+    source->waited = is_connected(source) ? 0 : source->waited + 1;
+    if (source->waited % REMINDER != PATIENCE)
+        return;
+    log_line(LOG_WARN,
+             source->socket->bind
+                 ? "source \"%s\": no publisher has come to %s"
+                 : "source \"%s\": no connection to %s, still trying",
+             source->name, inlet_endpoint(source->inlet));
+}
+
 void gateway_service(struct gateway *gateway)
 {
     const struct ports *ports = gateway->ports;
 
     for (size_t i = 0; i < ports->stream_count; i++)
         outlet_service(ports->streams[i].outlet);
-    for (size_t i = 0; i < ports->source_count; i++)
+    for (size_t i = 0; i < ports->source_count; i++) {
         log_gate_tick(&ports->sources[i].gate);
+        watch_silence(&ports->sources[i]);
+    }
     /* After its connections were all taken, it listens again only when run. */
     if (gateway->admin != NULL)
         admin_run(gateway->admin);

@@ -26,6 +26,7 @@ struct port {
     struct inlet *inlet;
     struct outlet *outlet;
     struct log_gate gate; /* of what happens to its connections */
+    unsigned waited; /* looks in a row at which a source had no connection */
 };
 
 struct ports {

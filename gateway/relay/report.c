@@ -57,7 +57,8 @@ static const struct counter stream_counters[] = {
 static const struct counter filter_counters[] = {
     {"kept", "Events kept, changed or not.", FILTER_COUNTER(kept)},
     {"dropped", "Events dropped.", FILTER_COUNTER(dropped)},
-    {"rewritten", "Events kept with a change.", FILTER_COUNTER(rewritten)},
+    {"rewritten", "Events kept or split with a change.",
+     FILTER_COUNTER(rewritten)},
     {"split", "Events that became several.", FILTER_COUNTER(split)},
     {"errors", "Events on which the filter failed.", FILTER_COUNTER(errors)},
     {0},
@@ -233,9 +234,15 @@ static void stream_loss_metrics(const struct relay *relay,
     }
 }
 
-void report_metrics(const struct relay *relay, struct buffer *out)
+static uint64_t memory_of(const struct relay *relay)
 {
     const struct pipeline *pipeline = relay_pipeline(relay);
+
+    return pipeline == NULL ? 0 : script_memory(pipeline->script);
+}
+
+void report_metrics(const struct relay *relay, struct buffer *out)
+{
     struct metrics metrics = {.out = out};
 
     metrics_family(&metrics, "kvgate_build_info", "gauge",
@@ -249,8 +256,7 @@ void report_metrics(const struct relay *relay, struct buffer *out)
     stream_loss_metrics(relay, &metrics);
     metrics_family(&metrics, "kvgate_script_memory_bytes", "gauge",
                    "Heap of the Lua state that runs the filters.");
-    metrics_u64(&metrics,
-                pipeline == NULL ? 0 : script_memory(pipeline->script), NULL);
+    metrics_u64(&metrics, memory_of(relay), NULL);
 }
 
 /* ---- JSON ---- */
@@ -369,5 +375,8 @@ void report_status(const struct relay *relay, struct buffer *out)
     for (size_t i = 0; i < relay_stream_count(relay); i++)
         json_stream(&json, relay_stream(relay, i));
     json_end(&json);
+    json_key(&json, "script_memory_bytes");
+    json_u64(&json, memory_of(relay));
     json_end(&json);
+    buffer_print(out, "\n");
 }

@@ -187,6 +187,20 @@ class Check(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
 
 
+class Silence(unittest.TestCase):
+    """libzmq tries for ever and says nothing; the gateway does."""
+
+    def test_a_source_that_finds_nobody_is_told_of(self):
+        gateway = Gateway({
+            "sources": [{"name": "misspelt", "connect": "tcp://no-such-host.invalid:5557"},
+                        {"name": "lonely", "bind": "tcp://127.0.0.1:*"}],
+            "streams": [{"name": "all"}],
+        }).start()
+        self.addCleanup(gateway.stop)
+        gateway.wait_log(r'source "misspelt": no connection to tcp://no-such-host\.invalid:5557')
+        gateway.wait_log(r'source "lonely": no publisher has come to tcp://127\.0\.0\.1:\d+')
+
+
 class Again(unittest.TestCase):
     """A gateway that was killed leaves nothing behind that keeps the next from starting."""
 
