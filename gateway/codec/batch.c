@@ -29,6 +29,7 @@ const char *batch_fault_text(enum batch_fault fault)
         [BATCH_BAD_RANK] = "dp_rank is neither an integer nor nil",
         [BATCH_TRAILING_BYTES] = "bytes follow the payload",
         [BATCH_TOO_LARGE] = "4 GiB or more",
+        [BATCH_TOO_MANY] = "more than 1,048,576 events",
     };
 
     return texts[fault];
@@ -198,6 +199,8 @@ static enum batch_fault open_front(const uint8_t **at, const uint8_t *end,
     fault = enter_array(at, end, &header->count, BATCH_EVENTS_NO_ARRAY);
     if (fault == BATCH_OK && header->count > (size_t)(end - *at))
         return BATCH_NOT_MSGPACK;
+    if (fault == BATCH_OK && header->count > BATCH_EVENTS)
+        return BATCH_TOO_MANY;
     return fault;
 }
 

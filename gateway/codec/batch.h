@@ -15,9 +15,10 @@ struct arena;
 struct batch_reader;
 
 enum {
-    BATCH_WINDOW = 64,    /* events decoded and filtered together */
-    BATCH_SLOTS = 2048,   /* with copies made by filters */
-    BATCH_BYTES = 1 << 26 /* that the edits of one message may take */
+    BATCH_WINDOW = 64,      /* events decoded and filtered together */
+    BATCH_EVENTS = 1 << 20, /* a message; publishers send 64 */
+    BATCH_SLOTS = 2048,     /* with copies made by filters */
+    BATCH_BYTES = 1 << 26   /* that the edits of one message may take */
 };
 
 enum batch_fault {
@@ -29,6 +30,7 @@ enum batch_fault {
     BATCH_BAD_RANK, /* neither integer nor nil */
     BATCH_TRAILING_BYTES,
     BATCH_TOO_LARGE, /* 4 GiB or more */
+    BATCH_TOO_MANY,  /* more than BATCH_EVENTS */
 };
 
 const char *batch_fault_text(enum batch_fault fault);

@@ -70,6 +70,7 @@ struct batch {
     uint32_t used;
     uint32_t capacity;
     uint32_t current; /* slot that a filter is at */
+    uint32_t mark;    /* `used` before this filter ran on `current` */
     uint32_t serial;  /* changes with every window; never 0 */
     uint32_t source;  /* index of the source */
 };

@@ -281,6 +281,7 @@ static void step_failed(struct step *step, struct batch *batch)
     struct event *event = &batch->slots[batch->current];
 
     script_filter_counters(step->filter)->errors++;
+    batch->used = batch->mark; /* the copies that it made go with it */
     switch (step->on_error) {
     case CONFIG_ON_ERROR_LOSE:
         event->state = EVENT_LOST;
@@ -308,6 +309,7 @@ void chain_run(struct chain *chain, struct script *script, struct batch *batch,
             /* Should the call fail before it reaches any event: this one. */
             batch->current = from;
             batch->before = batch->slots[from].edits;
+            batch->mark = batch->used;
             result = script_run(step->filter, batch, from);
             if (result == SCRIPT_DONE)
                 break;

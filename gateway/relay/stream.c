@@ -151,7 +151,8 @@ void stream_lose(struct stream *stream, enum loss_cause cause, uint64_t width)
     if (!stamper->silent)
         stream->gap_since_ms = stream->moment->now.steady_ms;
     stream->record->reserved += seq_reserve(stamper, width);
-    stream->counters.losses[cause]++;
+    /* A gap is one loss of so many numbers, the others are as many losses. */
+    stream->counters.losses[cause] += cause == LOSS_GAP ? 1 : width;
 }
 
 static bool send_empty(struct stream *stream)

@@ -59,14 +59,10 @@ static size_t next_stream(uint32_t word, uint64_t *bits)
     return stream;
 }
 
-static bool is_filtered(const struct window *window, size_t stream)
-{
-    return window->pipeline->filtered[stream / 64] >> stream % 64 & 1;
-}
-
 /* Those of the source's reach that have no chain: the others see the loss when
  * their chain is run. */
-static void lose_plain(const struct window *window, enum loss_cause cause)
+static void lose_plain(const struct window *window, enum loss_cause cause,
+                       uint32_t count)
 {
     const uint64_t *reach =
         pipeline_reach(window->pipeline, window->source_index);
@@ -75,7 +71,8 @@ static void lose_plain(const struct window *window, enum loss_cause cause)
         uint64_t bits = reach[word] & ~window->pipeline->filtered[word];
 
         while (bits != 0)
-            stream_lose(window->streams[next_stream(word, &bits)], cause, 1);
+            stream_lose(window->streams[next_stream(word, &bits)], cause,
+                        count);
     }
 }
 
@@ -92,30 +89,41 @@ static void append_plain(const struct window *window, uint32_t slot)
     }
 }
 
-static void deliver_event(const struct window *window, uint32_t slot)
+/*
+ * How many events in a row are lost for the same reason, from `slot` on, which
+ * moves behind them.  A message of nothing but rubbish is lost 64 at a time.
+ */
+static uint32_t count_lost(const struct batch *batch, uint32_t *slot)
 {
-    struct event *event = &batch_of(window)->slots[slot];
+    uint8_t cause = batch->slots[*slot].cause;
+    uint32_t count = 0;
 
-    switch ((enum event_state)event->state) {
-    case EVENT_LIVE:
-        append_plain(window, slot);
-        break;
-    case EVENT_LOST:
-        window->source->counters.losses[event->cause]++;
-        lose_plain(window, (enum loss_cause)event->cause);
-        break;
-    case EVENT_DROPPED:
-        break;
+    while (*slot != EVENT_END && batch->slots[*slot].state == EVENT_LOST &&
+           batch->slots[*slot].cause == cause) {
+        *slot = batch->slots[*slot].next;
+        count++;
     }
+    return count;
 }
 
 static void deliver(const struct window *window)
 {
     const struct batch *batch = batch_of(window);
 
-    for (uint32_t slot = batch->head; slot != EVENT_END;
-         slot = batch->slots[slot].next)
-        deliver_event(window, slot);
+    for (uint32_t slot = batch->head; slot != EVENT_END;) {
+        const struct event *event = &batch->slots[slot];
+
+        if (event->state == EVENT_LOST) {
+            uint32_t count = count_lost(batch, &slot);
+
+            window->source->counters.losses[event->cause] += count;
+            lose_plain(window, (enum loss_cause)event->cause, count);
+            continue;
+        }
+        if (event->state == EVENT_LIVE)
+            append_plain(window, slot);
+        slot = event->next;
+    }
 }
 
 /* ---- whole messages ---- */
@@ -132,12 +140,21 @@ static bool is_canonical(const struct window *window, size_t events_size)
            1 + header->timestamp_size + array + events_size + header->rank_size;
 }
 
+/* memcmp would do, but sets are a word or two: its call costs more. */
+static bool same_set(const struct window *window, const uint64_t *a,
+                     const uint64_t *b)
+{
+    for (uint32_t word = 0; word < window->pipeline->words; word++)
+        if (a[word] != b[word])
+            return false;
+    return true;
+}
+
 /* Apply the accept tests; true if the message may go on as it came: every event
  * untouched and bound for the same streams. */
 static bool accept_all(const struct window *window, size_t *events_size)
 {
     const struct batch *batch = batch_of(window);
-    size_t set = window->pipeline->words * sizeof(uint64_t);
     const uint64_t *first = reach_of(window, batch->head);
     bool whole = true;
     uint32_t count = 0;
@@ -149,7 +166,7 @@ static bool accept_all(const struct window *window, size_t *events_size)
         if (event->state == EVENT_LIVE)
             accept_apply(window->pipeline->accept, event, reach);
         whole = whole && event->state == EVENT_LIVE && event->edits == NULL &&
-                memcmp(reach, first, set) == 0;
+                same_set(window, reach, first);
         *events_size += event->size;
         count++;
         slot = event->next;
@@ -176,31 +193,7 @@ static void forward(const struct window *window, size_t index)
     stream_forward(stream, window->message, window->header->count);
 }
 
-/* Forward to the streams that can take it; they leave the events' reach. */
-static void forward_whole(const struct window *window, bool canonical)
-{
-    struct batch *batch = batch_of(window);
-
-    for (uint32_t word = 0; word < window->pipeline->words; word++) {
-        uint64_t bits = reach_of(window, batch->head)[word];
-        uint64_t done = 0;
-
-        while (bits != 0) {
-            size_t stream = next_stream(word, &bits);
-
-            if (is_filtered(window, stream) ||
-                !can_forward(window, stream, canonical))
-                continue;
-            forward(window, stream);
-            done |= UINT64_C(1) << stream % 64;
-        }
-        for (uint32_t slot = batch->head; done != 0 && slot != EVENT_END;
-             slot = batch->slots[slot].next)
-            reach_of(window, slot)[word] &= ~done;
-    }
-}
-
-/* ---- streams with a chain ---- */
+/* ---- one stream at a time ---- */
 
 static bool wants(const struct window *window, uint32_t slot, size_t stream)
 {
@@ -213,6 +206,48 @@ static bool wants(const struct window *window, uint32_t slot, size_t stream)
         return false;
     }
 }
+
+/* As deliver, to one stream. */
+static void emit_all(const struct window *window, size_t stream)
+{
+    const struct batch *batch = batch_of(window);
+    struct stream *to = window->streams[stream];
+
+    for (uint32_t slot = batch->head; slot != EVENT_END;) {
+        const struct event *event = &batch->slots[slot];
+
+        if (event->state == EVENT_LOST) {
+            enum loss_cause cause = (enum loss_cause)event->cause;
+
+            stream_lose(to, cause, count_lost(batch, &slot));
+            continue;
+        }
+        if (event->state == EVENT_LIVE && wants(window, slot, stream))
+            stream_append(to, event);
+        slot = event->next;
+    }
+}
+
+/* deliver for a message that may go on as it came to those who can take it. */
+static void deliver_whole(const struct window *window, bool canonical)
+{
+    const uint64_t *reach = reach_of(window, batch_of(window)->head);
+
+    for (uint32_t word = 0; word < window->pipeline->words; word++) {
+        uint64_t bits = reach[word] & ~window->pipeline->filtered[word];
+
+        while (bits != 0) {
+            size_t stream = next_stream(word, &bits);
+
+            if (can_forward(window, stream, canonical))
+                forward(window, stream);
+            else
+                emit_all(window, stream);
+        }
+    }
+}
+
+/* ---- streams with a chain ---- */
 
 /*
  * Link copies of what concerns the stream into a list of their own.  Returns
@@ -245,26 +280,6 @@ static uint32_t copy_for(const struct window *window, size_t stream,
     }
     *link = EVENT_END;
     return missing;
-}
-
-static void emit_slot(const struct window *window, uint32_t slot, size_t stream)
-{
-    const struct event *event = &batch_of(window)->slots[slot];
-    struct stream *to = window->streams[stream];
-
-    if (event->state == EVENT_LOST)
-        stream_lose(to, (enum loss_cause)event->cause, 1);
-    else if (event->state == EVENT_LIVE && wants(window, slot, stream))
-        stream_append(to, event);
-}
-
-static void emit_all(const struct window *window, size_t stream)
-{
-    const struct batch *batch = batch_of(window);
-
-    for (uint32_t slot = batch->head; slot != EVENT_END;
-         slot = batch->slots[slot].next)
-        emit_slot(window, slot, stream);
 }
 
 /* Did the chain keep every event of the message, untouched and in order? */
@@ -337,14 +352,13 @@ void window_run(const struct window *window)
 {
     struct pipeline *pipeline = window->pipeline;
     size_t events_size = 0;
-    bool whole;
 
     window_prepare(window);
     chain_run(&pipeline->global, pipeline->script, pipeline->batch,
               window->source->name);
-    whole = accept_all(window, &events_size);
-    if (whole)
-        forward_whole(window, is_canonical(window, events_size));
-    deliver(window);
+    if (accept_all(window, &events_size))
+        deliver_whole(window, is_canonical(window, events_size));
+    else
+        deliver(window);
     run_chains(window);
 }

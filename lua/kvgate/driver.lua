@@ -137,6 +137,7 @@ return function(filter, counters)
         batch.current = slot
         batch.before = event.edits
         local mark = batch.used
+        batch.mark = mark
         local view = cast(View, base + slot)
         local verdict, more = filter(view)
         if border.breach ~= 0 then raise(border.breach, BREACHES[border.breach]) end

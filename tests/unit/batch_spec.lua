@@ -36,6 +36,15 @@ describe("a payload", function()
     end
   end)
 
+  it("holds at most 1,048,576 events, so that nothing waits long behind it", function()
+    local function payload(count)
+      local header = ("\221%c%c%c%c"):format(0, count / 65536, count / 256 % 256, count % 256)
+      return "\147\1" .. header .. ("\1"):rep(count) .. "\0"
+    end
+    assert.equal(1048576, open(payload(1048576)).count)
+    assert.equal("more than 1,048,576 events", fault(payload(1048577)))
+  end)
+
   it("may be empty, and may have a nil rank", function()
     local header, list, windows = open(wire.payload(1, {}, wire.null))
     assert.same({ count = 0, timestamp = "\1", rank = "\xc0", first_id = "0", last_id = "0" },

@@ -177,12 +177,46 @@ describe("window", function()
     end
     subject:send(events)
     local lost = subject:metric 'kvgate_stream_losses_total{stream="own",cause="space"}'
-    assert.equal(1, lost)
+    local sent = subject:metric 'kvgate_stream_published_events_total{stream="own"}'
+    assert.equal(64 * 30, lost + sent)
     subject:assert_identity("plain", "own")
     assert.equal(
       64 * 30,
       subject:metric 'kvgate_stream_published_events_total{stream="plain"}'
     )
+  end)
+
+  -- A message of nothing but malformed events held everything up: each was lost by itself.
+  it("loses a row of malformed events in one go, one number each", function()
+    local subject = relay.new(CHAINS, { ["global.lua"] = KEEP, ["own.lua"] = KEEP })
+    local events = { event "a" }
+    for i = 2, 200 do
+      events[i] = i
+    end
+    events[201] = event "b"
+    subject:send(events)
+    for _, stream in ipairs { "plain", "own" } do
+      assert.equal("1:a 201:b", subject:out(stream))
+      local label = ('kvgate_stream_losses_total{stream="%s",cause="event"}'):format(stream)
+      assert.equal(199, subject:metric(label))
+    end
+    assert.equal(199, subject:metric 'kvgate_source_losses_total{source="store",cause="event"}')
+    subject:assert_identity("plain", "own")
+  end)
+
+  -- A filter that failed kept the slots of the copies that it had made.
+  it("takes back the copies of an event on which a filter fails", function()
+    local subject = relay.new(CHAINS, {
+      ["global.lua"] = filter [[
+        for _ = 1, key == "greedy" and 5000 or 2 do
+          event:copy()
+        end
+        return { event, event:copy() }]],
+      ["own.lua"] = KEEP,
+    })
+    subject:send { event "a", event "greedy", event "b" }
+    assert.equal("1:a,a 3:b,b", subject:out "plain")
+    assert.equal("1:a,a 3:b,b", subject:out "own")
   end)
 
   it("handles batches of many windows", function()
