@@ -21,26 +21,15 @@ static inline uint64_t differ16(const uint8_t *a, const uint8_t *b)
     return differ8(a, b) | differ8(a + 8, b + 8);
 }
 
-static inline uint64_t differ32(const uint8_t *a, const uint8_t *b)
-{
-    return differ16(a, b) | differ16(a + 16, b + 16);
-}
-
-/* memcmp would do; this is half of it, as runs are short.  The last step may
- * overlap the one before, which is cheaper than a tail. */
+/* memcmp would do, but for a short run its call costs more than its work.  Two
+ * steps may overlap, which is cheaper than a tail. */
 static inline bool same(const uint8_t *a, const uint8_t *b, size_t size)
 {
-    if (size >= 32) {
-        for (; size > 32; size -= 32, a += 32, b += 32)
-            if (differ32(a, b) != 0)
-                return false;
-        return differ32(a + size - 32, b + size - 32) == 0;
-    }
-    if (size >= 16)
-        return (differ16(a, b) | differ16(a + size - 16, b + size - 16)) == 0;
-    if (size >= 8)
+    if (size < 8 || size > 32)
+        return memcmp(a, b, size) == 0;
+    if (size < 16)
         return (differ8(a, b) | differ8(a + size - 8, b + size - 8)) == 0;
-    return memcmp(a, b, size) == 0;
+    return (differ16(a, b) | differ16(a + size - 16, b + size - 16)) == 0;
 }
 
 /* Bytes of the value in a hole, at most `left`; 0: it is cut or no value. */
@@ -99,7 +88,7 @@ const uint8_t *template_match(const struct template *template,
     for (; run < last; run++) {
         size_t size;
 
-        if (!same(at, kept, run->size))
+        if (!same(at, kept + run->start, run->size))
             return NULL;
         at += run->size;
         size = hole_size(at, (size_t)(end - at) - run->rest);
@@ -108,9 +97,8 @@ const uint8_t *template_match(const struct template *template,
         if (size != run->hole)
             move_fields(event, run, (uint32_t)size - run->hole);
         at += size;
-        kept += run->size + run->hole;
     }
-    if (!same(at, kept, run->size))
+    if (!same(at, kept + run->start, run->size))
         return NULL;
     at += run->size;
     event->size = (uint32_t)(at - bytes);
@@ -204,11 +192,13 @@ static void divide(struct template *template)
 
         if (!pair->is_hole)
             continue;
+        run->start = (uint16_t)start;
         run->size = (uint16_t)(pair->value - start);
         divide_behind(template, run, pair);
         start = pair->end;
         run++;
     }
+    run->start = (uint16_t)start;
     run->size = (uint16_t)(template->bytes.size - start);
     template->holes = (uint32_t)(run - template->runs);
     template->constant = run->size;

@@ -33,9 +33,10 @@ struct template_pair {
 
 /* Bytes that must be the same, and the hole behind them. */
 struct template_run {
-    uint16_t size; /* of the run */
-    uint16_t hole; /* bytes of the kept event's value in the hole */
-    uint32_t rest; /* bytes of all runs behind the hole */
+    uint16_t start; /* in the kept event */
+    uint16_t size;  /* of the run */
+    uint16_t hole;  /* bytes of the kept event's value in the hole */
+    uint32_t rest;  /* bytes of all runs behind the hole */
     uint32_t behind[EVENT_FIELDS]; /* ~0 if the field lies behind the hole */
 };
 
