@@ -1,7 +1,6 @@
 #include "base/arena.h"
 #include "base/memory.h"
 
-#include <stdalign.h>
 #include <stdlib.h>
 
 enum {
@@ -12,21 +11,14 @@ enum {
 struct chunk {
     struct chunk *older;
     size_t size;
-    size_t used;
     alignas(max_align_t) unsigned char bytes[];
-};
-
-struct arena {
-    struct chunk *newest; /* the only one with room */
-    size_t limit;
-    size_t taken;
 };
 
 struct arena *arena_new(size_t limit)
 {
     struct arena *arena = memory_new(sizeof *arena);
 
-    arena->limit = limit;
+    arena->limit = limit / ARENA_UNIT * ARENA_UNIT;
     return arena;
 }
 
@@ -48,55 +40,60 @@ void arena_free(struct arena *arena)
     free(arena);
 }
 
-/* Chunks double, so the newest alone nearly fits the next such message. */
-static void add_chunk(struct arena *arena, size_t size)
+static size_t taken_of_newest(const struct arena *arena)
 {
-    size_t room = arena->newest != NULL ? arena->newest->size * 2 : ARENA_FIRST;
-    struct chunk *chunk;
-
-    if (room > arena->limit - arena->taken)
-        room = arena->limit - arena->taken;
-    if (room < size)
-        room = size;
-    chunk = memory_resize(NULL, sizeof *chunk + room);
-    chunk->older = arena->newest;
-    chunk->size = room;
-    chunk->used = 0;
-    arena->newest = chunk;
+    return arena->newest != NULL ? arena->newest->size - arena->room : 0;
 }
 
-void *arena_take(struct arena *arena, size_t size)
+static void use_chunk(struct arena *arena, struct chunk *chunk)
 {
-    const size_t unit = alignof(max_align_t);
-    struct chunk *chunk;
-    size_t whole;
+    arena->newest = chunk;
+    arena->next = chunk->bytes;
+    arena->room = chunk->size;
+}
 
-    if (size > arena->limit)
+/* Chunks double, so the newest alone nearly fits the next such message. */
+static void add_chunk(struct arena *arena, size_t least, size_t most)
+{
+    size_t size = arena->newest != NULL ? arena->newest->size * 2 : ARENA_FIRST;
+    struct chunk *chunk;
+
+    if (size > most)
+        size = most;
+    if (size < least)
+        size = least;
+    chunk = memory_resize(NULL, sizeof *chunk + size);
+    chunk->older = arena->newest;
+    chunk->size = size;
+    arena->filled += taken_of_newest(arena);
+    use_chunk(arena, chunk);
+}
+
+void *arena_take_slowly(struct arena *arena, size_t size)
+{
+    size_t left = arena->limit - arena->filled - taken_of_newest(arena);
+
+    if (size > left)
         return NULL;
-    whole = (size + unit - 1) / unit * unit;
-    if (whole < size || whole > arena->limit - arena->taken)
-        return NULL;
-    if (arena->newest == NULL ||
-        whole > arena->newest->size - arena->newest->used)
-        add_chunk(arena, whole);
-    chunk = arena->newest;
-    chunk->used += whole;
-    arena->taken += whole;
-    return chunk->bytes + chunk->used - whole;
+    if (arena->newest == NULL || size > arena->room)
+        add_chunk(arena, arena_whole(size), left);
+    return arena_cut(arena, size);
 }
 
 void arena_reset(struct arena *arena)
 {
     struct chunk *kept = arena->newest;
 
-    arena->taken = 0;
+    arena->filled = 0;
     if (kept == NULL)
         return;
     free_chunks(kept->older);
     kept->older = NULL;
-    kept->used = 0;
-    if (kept->size > ARENA_KEEP) {
+    if (kept->size <= ARENA_KEEP) {
+        use_chunk(arena, kept);
+    } else {
         free(kept);
         arena->newest = NULL;
+        arena->room = 0;
     }
 }
