@@ -20,7 +20,7 @@ static void push_file_name(lua_State *L, const char *name, bool is_module)
     }
     if (*name == '\0' || *name == '.' || strstr(name, "..") != NULL ||
         strpbrk(name, "/\\\n") != NULL)
-        luaL_error(L, "a module's name has words and dots, not '%s'", name);
+        luaL_error(L, "a module's name has words and dots, not \"%s\"", name);
     luaL_gsub(L, name, ".", "/"); /* pushes its result */
     lua_pushstring(L, ".lua");
     lua_concat(L, 2);
@@ -104,8 +104,8 @@ static int raise_missing(lua_State *L, const char *name, const char *file,
         return luaL_error(L, "there is no file %s", file);
     push_searched(L, path);
     if (is_module)
-        return luaL_error(L, "there is no module '%s': no %s in %s", name, file,
-                          lua_tostring(L, -1));
+        return luaL_error(L, "there is no module \"%s\": no %s in %s", name,
+                          file, lua_tostring(L, -1));
     return luaL_error(L, "there is no script %s in %s", name,
                       lua_tostring(L, -1));
 }

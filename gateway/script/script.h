@@ -55,8 +55,8 @@ void script_free(struct script *script);
 
 /*
  * Find, load and instantiate a filter: runs its chunk and calls the function
- * that it returns with `options`.  NULL, and `error` with file:line and a
- * traceback, when anything of that fails.  Owned by the script.
+ * that it returns with `options`.  NULL, and `error` with file:line and the way
+ * there, in one line, when anything of that fails.  Owned by the script.
  */
 struct script_filter *script_load(struct script *script, const char *name,
                                   const struct config_value *options,
@@ -82,7 +82,7 @@ struct filter_counters *script_filter_counters(struct script_filter *filter);
 enum script_result script_run(struct script_filter *filter, struct batch *batch,
                               uint32_t from);
 
-/* What went wrong in the last run: file:line: message, traceback below. */
+/* What went wrong in the last run: file:line: message (in function < …). */
 const char *script_error_text(const struct script *script);
 
 /* Bytes of the VM's heap. */

@@ -1,12 +1,12 @@
 --- Turns what a script raised into text for the person who can mend it.
 --
---   /etc/kvgate/route.lua:12: attempt to index field 'tenant_id' (a nil value)
---       /etc/kvgate/route.lua:12: in function 'pick'
---       /etc/kvgate/route.lua:20: in function <line 18>
+--   /etc/kvgate/route.lua:12: attempt to index field 'x' (a nil value) (in function 'pick'
+--   < function 'filter' route.lua:20)
 --
--- The first line always names the innermost line of a script, whatever raised: a script's chunks
--- are named "@path", the runtime's "=kvgate/…", and only the former are shown. A tail call leaves
--- no line; then it is the one where the filter begins.
+-- all in one line, as logs want it. It begins with the innermost line of a script, whatever raised:
+-- a script's chunks are named "@path", the runtime's "=kvgate/…", and only the former are shown. A
+-- tail call leaves no line; then it is the one where the filter begins. In brackets is the way
+-- there, if it leads through more than that line.
 
 local getinfo = debug.getinfo
 
@@ -14,6 +14,7 @@ local MESSAGE_MAX = 1024
 local TEXT_MAX = 2048
 local FRAMES_MAX = 32
 local LEVELS_MAX = 400 -- the runtime's own frames among them
+local KNOWN_MAX = 24   -- names in a hint
 
 local fault = {}
 
@@ -24,6 +25,7 @@ local sources = {}
 function fault.know(path) sources[path] = true end
 
 local described = {} -- the last text made here, as a key
+local mistake = {} -- the last text of fault.refuse
 local running -- the filter that runs, or nil
 
 ---@param filter function?
@@ -78,6 +80,26 @@ function fault.nearest(name, known)
   return nearest
 end
 
+--- For a message about a name that is none: what may have been meant, and what there is.
+---@param name any
+---@param known string[]
+---@return string # such as '; did you mean "keep"? known are drop, keep'
+function fault.hint(name, known)
+  local nearest = type(name) == "string" and fault.nearest(name, known)
+  local text = nearest and ("did you mean %q? "):format(nearest) or ""
+  local more = #known > KNOWN_MAX and ", …" or ""
+  return "; " .. text .. "known are "
+    .. table.concat(known, ", ", 1, math.min(#known, KNOWN_MAX)) .. more
+end
+
+--- Raise what is wrong with what an operator wrote: while filters load, no line of a script is
+--- shown, as the configuration is what must be mended.
+---@param text string
+function fault.refuse(text)
+  mistake = text
+  error(text, 0)
+end
+
 local function is_script(info) return info.source:sub(1, 1) == "@" end
 
 --- The innermost script frames of the stack, from the inside out.
@@ -121,16 +143,35 @@ local function headline(message, stack)
   return ("%s:%d: %s"):format(stack[1].source:sub(2), stack[1].currentline, message)
 end
 
-local function describe_frame(info)
+--- "function 'pick' route.lua:12"; the place only if the text does not begin with it.
+local function describe_frame(info, text)
   local what
   if info.what == "main" then
-    what = "the file itself"
+    what = "the file"
   elseif info.name then
     what = ("function '%s'"):format(info.name)
   else
-    what = ("function <line %d>"):format(info.linedefined)
+    what = "function"
   end
-  return ("\n    %s:%d: in %s"):format(info.source:sub(2), info.currentline, what)
+  local path, line = info.source:sub(2), info.currentline
+  local place = ("%s:%d: "):format(path, line)
+  if text:sub(1, #place) == place then return what end
+  return ("%s %s:%d"):format(what, path:match "[^/]*$", line)
+end
+
+--- How the script got there: " (in … < …)", or nothing where that is plain.
+local function way(text, stack)
+  local parts, size = {}, #text
+  for index, info in ipairs(stack) do
+    parts[index] = describe_frame(info, text)
+    size = size + #parts[index] + #" < "
+    if size > TEXT_MAX then
+      parts[index] = "…"
+      break
+    end
+  end
+  if not parts[1] or #parts == 1 and not parts[1]:find ":%d+$" then return "" end
+  return (" (in %s)"):format(table.concat(parts, " < "))
 end
 
 --- The message handler of every protected call. What an inner one described stays as it is.
@@ -138,15 +179,11 @@ end
 ---@return string
 function fault.describe(raised)
   if raised ~= nil and described[raised] then return raised end
-  local stack = frames()
-  local text = headline(message_of(raised), stack)
-  for _, info in ipairs(stack) do
-    local line = describe_frame(info)
-    if #text + #line > TEXT_MAX then
-      text = text .. "\n    …"
-      break
-    end
-    text = text .. line
+  local text = message_of(raised)
+  if running or raised ~= mistake then
+    local stack = frames()
+    text = headline(text, stack)
+    text = text .. way(text, stack)
   end
   described = { [text] = true }
   return text

@@ -31,9 +31,18 @@ local chain = {}   -- names of the modules whose chunks run now, outermost first
 
 local load_file
 
+local function public_names()
+  local names = {}
+  for name in pairs(PUBLIC) do names[#names + 1] = name end
+  table.sort(names)
+  return table.concat(names, ", ")
+end
+
 --- A copy, so that no script changes what another one gets.
 local function public_module(name)
-  if not PUBLIC[name] then error(("there is no module %q"):format(name), 0) end
+  if not PUBLIC[name] then
+    error(("there is no module %q; there are %s"):format(name, public_names()), 0)
+  end
   local original = require(name)
   if name == "kvgate.value" then original = original.public end
   local copy = {}
@@ -102,8 +111,7 @@ end
 local function check_hooks(hooks, place)
   for name in pairs(hooks) do
     if name ~= "on_event" then
-      error(("%s: '%s' is no hook that filters can have; the one there is, is on_event")
-        :format(place, tostring(name)), 0)
+      error(("%s: '%s' is no hook; the one there is: on_event"):format(place, tostring(name)), 0)
     end
   end
   local hook = rawget(hooks, "on_event")

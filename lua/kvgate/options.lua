@@ -6,11 +6,12 @@
 -- Every error names the option, what was expected and what was found.
 
 local fault = require "kvgate.fault"
+local world = require "kvgate.world"
 
 local check = {}
 
---- A kind of option: `text` says what is expected; `read` returns what the filter works with, or
---- nil.
+--- A kind of option: `text` says what is expected; `read(value, name)` returns what the filter
+--- works with, or nil.
 local kinds = {}
 
 kinds.string = { text = "a string", read = function(value)
@@ -43,6 +44,10 @@ kinds.map = { text = "a map", read = function(value)
   return value
 end }
 
+kinds.streams = { text = "a stream, a list of streams or false", read = function(value, name)
+  return check.streams(name, value)
+end }
+
 kinds.any = { text = "a value", read = function(value) return value end }
 
 local function names_of(known)
@@ -53,11 +58,27 @@ local function names_of(known)
 end
 
 local function refuse_name(name, known)
-  local names = names_of(known)
-  local nearest = type(name) == "string" and fault.nearest(name, names)
-  local hint = nearest and ("did you mean %q?"):format(nearest)
-    or "known are " .. table.concat(names, ", ")
-  error(("unknown option %q; %s"):format(tostring(name), hint), 0)
+  local hint = fault.hint(name, names_of(known))
+  fault.refuse(("unknown option %q%s"):format(tostring(name), hint))
+end
+
+--- What was found, in words of the configuration. A bare {} may have been [] or {}.
+local function found(value)
+  if value == "" then return "an empty string" end
+  if type(value) == "cdata" then return "the number " .. tostring(value):match "^-?%d+" end
+  if type(value) ~= "table" then return fault.name(value) end
+  local key = next(value)
+  if key == nil then return "an empty list or map" end
+  return type(key) == "number" and "a list" or "a map"
+end
+
+--- The same, with the first item that is no name where a list of names is expected.
+local function found_strings(value)
+  if type(value) ~= "table" or type(next(value)) ~= "number" then return found(value) end
+  for _, item in ipairs(value) do
+    if not kinds.string.read(item) then return "a list with " .. found(item) .. " in it" end
+  end
+  return "a list with nil in it"
 end
 
 --- An option that is not what it should be.
@@ -65,22 +86,45 @@ end
 ---@param expected string such as "a string"
 ---@param value any what was found
 function check.refuse(name, expected, value)
-  error(("option %q: expected %s, not %s"):format(name, expected, fault.name(value)), 0)
+  fault.refuse(("option %q: expected %s, not %s"):format(name, expected, found(value)))
+end
+
+local function refuse_kind(name, kind, value)
+  local names = kind == kinds.strings or kind == kinds.streams
+  fault.refuse(("option %q: expected %s, not %s")
+    :format(name, kind.text, names and found_strings(value) or found(value)))
+end
+
+local function check_stream(name, stream)
+  if world.streams[stream] then return end
+  fault.refuse(("option %q: no stream is called %q%s")
+    :format(name, stream:sub(1, 64), fault.hint(stream, world.stream_names)))
+end
+
+--- A verdict that an operator wrote: a stream of the configuration, a list of them, or false.
+---@param name string the option's, for the message
+---@param value any
+---@return string|string[]|false
+function check.streams(name, value)
+  if value == false then return false end
+  local list = kinds.strings.read(value) or refuse_kind(name, kinds.streams, value)
+  for _, stream in ipairs(list) do check_stream(name, stream) end
+  return value
 end
 
 --- Check options against the names and kinds that a filter knows.
 ---@param options table? as the configuration gives them
----@param known table<string, "string"|"boolean"|"count"|"strings"|"map"|"any">
+---@param known table<string, "string"|"boolean"|"count"|"strings"|"streams"|"map"|"any">
 ---@return table # what was given; a string where "strings" are known becomes a list of one
 function check.options(options, known)
   local given = {}
   if type(options) ~= "table" and options ~= nil then
-    error("options: expected a map, not " .. fault.name(options), 0)
+    fault.refuse("options: expected a map, not " .. found(options))
   end
   for name, value in pairs(options or {}) do
     local kind = kinds[known[name]] or refuse_name(name, known)
-    given[name] = kind.read(value)
-    if given[name] == nil then check.refuse(name, kind.text, value) end
+    given[name] = kind.read(value, name)
+    if given[name] == nil then refuse_kind(name, kind, value) end
   end
   return given
 end
@@ -92,7 +136,7 @@ end
 ---@return string
 function check.one_of(given, first, second)
   if (given[first] == nil) == (given[second] == nil) then
-    error(("give option %q or option %q, one of them"):format(first, second), 0)
+    fault.refuse(("give option %q or option %q, one of them"):format(first, second))
   end
   return given[first] ~= nil and first or second
 end

@@ -57,14 +57,21 @@ describe("route_by_tenant", function()
     { "a list of routes", { routes = { "acme" } }, 'option "routes": expected a map' },
     { "a route that is a number", { routes = { acme = 1 } },
       'option "routes.acme": expected a stream, a list of streams or false, not the number 1' },
-    { "a route with a number in it", { routes = { acme = { "a", 1 } } },
-      'option "routes.acme": expected names of streams, not the number 1' },
+    { "a route with a number in it", { routes = { acme = { "acme", 1 } } },
+      "expected a stream, a list of streams or false, not a list with the number 1 in it" },
+    { "a route to a misspelt stream", { routes = { acme = "acmee" } },
+      'option "routes.acme": no stream is called "acmee"; did you mean "acme"? '
+        .. "known are acme, globex, rest" },
+    { "a misspelt stream in a list", { routes = { acme = { "acme", "globe" } } },
+      'option "routes.acme": no stream is called "globe"; did you mean "globex"?' },
+    { "a misspelt default", { routes = { acme = "acme" }, default = "resd" },
+      'option "default": no stream is called "resd"; did you mean "rest"?' },
     { "a default that is true", { routes = { acme = "acme" }, default = true },
       'option "default": expected a stream, a list of streams or false, not true' },
     { "an unknown option", { route = {} }, 'did you mean "routes"' },
   }) do
     it("refuses " .. case[1], function()
-      local why = filter.mistake("route_by_tenant.lua", case[2])
+      local why = filter.mistake("route_by_tenant.lua", case[2], STREAMS)
       assert.truthy(why and why:find(case[3], 1, true), why)
     end)
   end

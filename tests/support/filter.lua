@@ -10,6 +10,11 @@
 -- An event is a table of the fields that matter; the rest is filled as the publisher does, and
 -- `filter.null` or `filter.absent` say that a field is nil or not there. What comes out is one
 -- table an event, name to value, with filter.null for nil. Arrays come as lists.
+--
+-- Filled are: event_id (1, 2, …), event_type (stored), the legacy aliases (unless legacy = false),
+-- tenant_id (default), backend_id (mooncake), medium (cpu), dp_rank (0), object_key (k), seq_hashes
+-- and block_hashes (empty), and nil for the rest of what the publisher writes; `cleared` has no
+-- key, hashes or parent, and medium nil.
 
 local gateway = require "gateway"
 local wire = require "tests.support.wire"
@@ -40,6 +45,8 @@ local function yaml(value)
   return "{" .. table.concat(parts, ", ") .. "}"
 end
 
+local DEFAULT_STREAMS = { "out" }
+
 local function configuration(script, options, streams)
   local lines = {
     "sources:",
@@ -58,10 +65,11 @@ end
 
 -- ---- events ----
 
-local function encode(events)
+--- A message with these events, the first with this id unless it has its own.
+local function encode(events, first)
   local encoded = {}
   for index, event in ipairs(events) do
-    local fields = { event_id = index }
+    local fields = { event_id = first + index - 1 }
     for name, value in pairs(event) do fields[name] = value end
     encoded[index] = wire.event(fields)
   end
@@ -97,9 +105,9 @@ end
 ---@param streams? string[] names; without them there is one stream, and its events are returned
 ---@return table # events; with `streams`, events by stream
 function filter.run(script, options, events, streams)
-  local names = streams or { "out" }
+  local names = streams or DEFAULT_STREAMS
   local relay = gateway.relay(configuration(script, options, names), { installed = filter.path })
-  relay:receive("store", 1, encode(events))
+  relay:receive("store", 1, encode(events, 1))
   assert(relay:status():find('"errors":0', 1, true), script .. " failed on an event, see the log")
   local out = {}
   for _, name in ipairs(names) do out[name] = decode(relay:sent(name)) end
@@ -118,12 +126,32 @@ function filter.kept(script, options, events)
   return kept
 end
 
+--- What the filter says is wrong with these events, each in a message of its own: the event's place
+--- in the list to the text that the log shows. Events that it gets over have none.
+---@param script string
+---@param options? table
+---@param events table[]
+---@param streams? string[]
+---@return table<integer, string>
+function filter.failures(script, options, events, streams)
+  local state = assert(gateway.script {
+    path = filter.path, streams = streams or DEFAULT_STREAMS, sources = { "store" } })
+  local loaded = assert(state:load(script, options and yaml(options)))
+  local texts = {}
+  for index, event in ipairs(events) do
+    local report = assert(state:run(encode({ event }, index), { loaded }))
+    texts[index] = report.failures[1] and report.failures[1].error
+  end
+  return texts
+end
+
 --- Why a filter does not load with these options, or nil if it does.
 ---@param script string
 ---@param options? table
+---@param streams? string[] names of those in the configuration
 ---@return string?
-function filter.mistake(script, options)
-  local text = configuration(script, options, { "out" })
+function filter.mistake(script, options, streams)
+  local text = configuration(script, options, streams or DEFAULT_STREAMS)
   local ok, why = pcall(gateway.relay, text, { installed = filter.path })
   return not ok and why or nil
 end

@@ -56,6 +56,9 @@ end
 --- A text with the folder written as @.
 function scripts:plain(text) return (text:gsub(self.folder:gsub("%p", "%%%0"), "@")) end
 
+--- A message without the way there, in brackets behind it.
+function scripts.headline(text) return (text:gsub(" %(in .*%)$", "")) end
+
 --- Run loaded filters over one message.
 function scripts:run(filters, events, fate)
   local report = assert(self.state:run(wire.payload(nil, events), filters, fate))
@@ -85,12 +88,12 @@ function scripts.try(body, events, files)
   return report
 end
 
---- The same for a body that must raise on its one event; returns the first line of the error
---- without its place.
+--- The same for a body that must raise on its one event; returns the error without its
+--- place and the way there.
 function scripts.error_of(body, event, files)
   local report = scripts.try(body, { event or wire.event {} }, files)
   assert(#report.failures == 1, "the filter did not fail")
-  local line = report.failures[1].error:match "^[^\n]*"
+  local line = scripts.headline(report.failures[1].error)
   return (line:gsub("^@/f%.lua:%d+: ", "")), report.failures[1]
 end
 

@@ -67,6 +67,71 @@ describe("an option", function()
   end)
 end)
 
+describe("kvgate.options", function()
+  --- Why a filter does not load that knows one option of each kind.
+  local function mistake(options)
+    local script = scripts.new { ["f.lua"] = [[
+      local check = require "kvgate.options"
+      return function(options)
+        check.options(options, { text = "string", flag = "boolean", count = "count",
+          names = "strings", map = "map", out = "streams" })
+        return function() return true end
+      end]] }
+    local text = script:refusal("f.lua", options)
+    script:remove()
+    return text
+  end
+
+  local cases = {
+    { "{ text: '' }", 'option "text": expected a string, not an empty string' },
+    { "{ text: [a] }", 'option "text": expected a string, not a list' },
+    { "{ text: { a: 1 } }", 'option "text": expected a string, not a map' },
+    { "{ flag: maybe }", 'option "flag": expected true or false, not the string "maybe"' },
+    { "{ count: 18446744073709551615 }",
+      'option "count": expected an integer from 0 to 2^53, not the number 18446744073709551615' },
+    { "{ names: [] }",
+      'option "names": expected a string or a list of strings, not an empty list or map' },
+    { "{ names: [a, ''] }",
+      'option "names": expected a string or a list of strings, not a list with an empty string '
+        .. "in it" },
+    { "{ names: { a: b } }", 'option "names": expected a string or a list of strings, not a map' },
+    { "{ map: [a] }", 'option "map": expected a map, not a list' },
+    { "{ map: {} }", 'option "map": expected a map, not an empty list or map' },
+    { "{ out: true }", 'option "out": expected a stream, a list of streams or false, not true' },
+    { "{ out: [a, other] }", 'option "out": no stream is called "other"; known are a, b, c' },
+    { "{ flags: true }",
+      'unknown option "flags"; did you mean "flag"? known are count, flag, map, names, out, text' },
+  }
+  for _, case in ipairs(cases) do
+    it("refuses " .. case[1] .. " in one plain sentence", function()
+      assert.equal(case[2], mistake(case[1]))
+    end)
+  end
+
+  for given, seen in pairs { a = "a", ["[a, c]"] = "table", ["false"] = "false" } do
+    it("takes streams that there are: " .. given, function()
+      local script = scripts.new { ["f.lua"] = [[
+        local check = require "kvgate.options"
+        return function(options)
+          local out = check.options(options, { out = "streams" }).out
+          local seen = type(out) == "table" and "table" or tostring(out)
+          return function(event) event.seen = seen return true end
+        end]] }
+      local report = script:run({ script:load("f.lua", ("{ out: %s }"):format(given)) },
+        { wire.event {} })
+      assert.equal(seen, wire.get(report.events[1].map, "seen"))
+      script:remove()
+    end)
+  end
+
+  it("shows the line of the script when it refuses while events run", function()
+    local _, failure = scripts.error_of(
+      "require('kvgate.options').refuse('medium', 'a medium', '')\nreturn true")
+    assert.equal('@/f.lua:2: option "medium": expected a medium, not an empty string',
+      failure.error)
+  end)
+end)
+
 describe("a signature", function()
   local pass = scripts.body "return true"
 

@@ -272,7 +272,7 @@ describe("a split", function()
     assert.equal("live:t1 lost:t2 live:t3", tenants(report))
     assert.equal("made too many events", report.failures[1].result)
     assert.equal("@/f.lua:4: event:copy(): a batch holds 2048 events, copies included",
-      report.failures[1].error:match "^[^\n]*")
+      scripts.headline(report.failures[1].error))
   end)
 
   it("into too many is no less an error when the script catches it", function()
@@ -321,20 +321,15 @@ describe("a counter", function()
 end)
 
 describe("an error", function()
-  it("names file and line, with a traceback below", function()
+  it("names file and line, and the way there, in one line", function()
     local report = scripts.try([[
 local function pick(which)
   return which.tenant_id.x.y
 end
 return pick(event) and true]], events(1))
     assert.equal("raised an error", report.failures[1].result)
-    local lines = {}
-    for line in report.failures[1].error:gmatch "[^\n]+" do lines[#lines + 1] = line end
-    assert.same({
-      "@/f.lua:3: attempt to index field 'x' (a nil value)",
-      "    @/f.lua:3: in function 'pick'",
-      "    @/f.lua:5: in function 'filter'",
-    }, lines)
+    assert.equal("@/f.lua:3: attempt to index field 'x' (a nil value) (in function 'pick'"
+      .. " < function 'filter' f.lua:5)", report.failures[1].error)
   end)
 
   it("goes on behind the event that raised", function()
@@ -345,7 +340,7 @@ return pick(event) and true]], events(1))
     assert.equal("dropped:t1 live:t2 lost:t3 live:t4 dropped:t5 lost:t6 dropped:t7 live:t8 lost:t9",
       tenants(report))
     assert.equal(3, #report.failures)
-    assert.equal("@/f.lua:3: no 9", report.failures[3].error:match "^[^\n]*")
+    assert.equal("@/f.lua:3: no 9", scripts.headline(report.failures[3].error))
     assert.equal(3, report.about.kept)
     assert.equal(3, report.about.dropped)
   end)
@@ -443,7 +438,7 @@ return pick(event) and true]], events(1))
     local script = scripts.new { [name] = scripts.body "local x = nil + 1" }
     local report = script:run({ script:load(name) }, events(1))
     assert.equal("@/" .. name .. ":2: attempt to perform arithmetic on a nil value",
-      report.failures[1].error:match "^[^\n]*")
+      scripts.headline(report.failures[1].error))
     script:remove()
   end)
 
@@ -489,7 +484,7 @@ describe("an event kept", function()
       assert.same({}, script:run({ filter }, events(1)).failures)
       local report = script:run({ filter }, events(1))
       assert.equal("@/f.lua:5: event used after its batch: copy what you need to keep into a table "
-        .. "of your own", report.failures[1].error:match "^[^\n]*")
+        .. "of your own", scripts.headline(report.failures[1].error))
       script:remove()
     end)
   end
@@ -537,7 +532,7 @@ describe("a filter's file", function()
     local script = scripts.new { ["f.lua"] = text }
     local message = script:refusal("f.lua", options)
     script:remove()
-    return message:match "^[^\n]*"
+    return scripts.headline(message)
   end
 
   it("may return a table with on_event", function()
@@ -567,8 +562,7 @@ describe("a filter's file", function()
   for _, hook in ipairs { "on_batch", "on_loss", "on_tick", "every", "on_evnt" } do
     mistakes[#mistakes + 1] = {
       ("return function()\n  return { on_event = function() end, %s = 1 }\nend"):format(hook),
-      ("@/f.lua:1: '%s' is no hook that filters can have; the one there is, is on_event")
-        :format(hook),
+      ("@/f.lua:1: '%s' is no hook; the one there is: on_event"):format(hook),
     }
   end
   for _, case in ipairs(mistakes) do
@@ -585,8 +579,8 @@ end
 return function(options)
   check(options)
 end]] }
-    assert.equal("@/f.lua:2: x is missing\n    @/f.lua:2: in function 'check'"
-      .. "\n    @/f.lua:5: in function 'factory'", script:refusal "f.lua")
+    assert.equal("@/f.lua:2: x is missing (in function 'check' < function 'factory' f.lua:5)",
+      script:refusal "f.lua")
     script:remove()
   end)
 
