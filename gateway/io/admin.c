@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "io/clock.h"
 #include "io/listener.h"
 
 #include <limits.h>
@@ -10,17 +11,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 enum {
     CONNECTIONS_MAX = 64,
     IDLE_SECONDS = 10,
+    VISIT_MS = 15000, /* a request and its answer, however slowly they come */
     REQUEST_MAX = 16 << 10, /* line and headers; a larger one is refused */
+};
+
+/* One connection: a request, then it is closed. */
+struct visit {
+    bool open;
+    int descriptor;
+    uint64_t began_ms;
 };
 
 struct admin {
     struct MHD_Daemon *daemon;
     int descriptor;
+    struct visit visits[CONNECTIONS_MAX];
     char address[160];
     struct admin_pages pages;
 };
@@ -136,6 +147,7 @@ static enum MHD_Result queue_answer(struct MHD_Connection *connection,
                             answer->type);
     MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL,
                             "no-store");
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     if (answer->allow != NULL)
         MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, answer->allow);
     result = MHD_queue_response(connection, answer->status, response);
@@ -169,6 +181,56 @@ static enum MHD_Result on_request(void *context,
     return queue_answer(connection, &answer);
 }
 
+/* ---- visits ---- */
+
+static struct visit *free_visit(struct admin *admin)
+{
+    for (int i = 0; i < CONNECTIONS_MAX; i++)
+        if (!admin->visits[i].open)
+            return &admin->visits[i];
+    return NULL; /* libmicrohttpd takes no more than CONNECTIONS_MAX */
+}
+
+static void begin_visit(struct admin *admin, struct MHD_Connection *connection,
+                        void **state)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    struct visit *visit = free_visit(admin);
+
+    *state = visit;
+    if (visit != NULL && info != NULL)
+        *visit = (struct visit){.open = true,
+                                .descriptor = info->connect_fd,
+                                .began_ms = clock_now().steady_ms};
+}
+
+static void on_connection(void *context, struct MHD_Connection *connection,
+                          void **state,
+                          enum MHD_ConnectionNotificationCode code)
+{
+    struct visit *visit = *state;
+
+    if (code == MHD_CONNECTION_NOTIFY_STARTED)
+        begin_visit(context, connection, state);
+    else if (visit != NULL)
+        visit->open = false;
+}
+
+/* libmicrohttpd's timeout is for silence alone: who sends a byte now and then
+ * would stay for ever, and 64 of those would keep everybody else out. */
+static void end_long_visits(struct admin *admin)
+{
+    uint64_t now_ms = clock_now().steady_ms;
+
+    for (int i = 0; i < CONNECTIONS_MAX; i++) {
+        const struct visit *visit = &admin->visits[i];
+
+        if (visit->open && now_ms - visit->began_ms > VISIT_MS)
+            shutdown(visit->descriptor, SHUT_RDWR);
+    }
+}
+
 static void on_log(void *context, const char *format, va_list args)
 {
     char text[512];
@@ -187,7 +249,7 @@ static struct MHD_Daemon *start_daemon(struct admin *admin, int listener)
         listener, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_MAX,
-        MHD_OPTION_END);
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, admin, MHD_OPTION_END);
 }
 
 struct admin *admin_open(const char *host, uint16_t port,
@@ -244,5 +306,6 @@ int admin_timeout(const struct admin *admin)
 
 void admin_run(struct admin *admin)
 {
+    end_long_visits(admin);
     MHD_run(admin->daemon);
 }

@@ -1,6 +1,7 @@
 """What the admin address tells: health, metrics, status."""
 
 import re
+import socket
 import unittest
 
 from support.case import GatewayCase
@@ -189,6 +190,29 @@ class Admin(GatewayCase):
         seen = self.gateway.text() + self.gateway.get("/status")[1] + \
             self.gateway.get("/metrics")[1]
         self.assertNotIn("secret", seen)
+
+    def test_connections_that_trickle_do_not_keep_others_out_for_ever(self):
+        """A byte now and then used to defeat the timeout, 64 such connections the server."""
+        host, port = self.gateway.admin.removeprefix("http://").split(":")
+        slow = [socket.create_connection((host, int(port))) for _ in range(64)]
+        for one in slow:
+            self.addCleanup(one.close)
+            one.sendall(b"GET /healthz HTTP/1.1\r\nX: ")
+
+        def somebody_else_is_served():
+            for one in slow:
+                try:
+                    one.sendall(b"a")
+                except OSError:
+                    pass  # this one was shown out
+            with socket.create_connection((host, int(port))) as other:
+                other.settimeout(0.5)
+                other.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+                try:
+                    return other.recv(100).startswith(b"HTTP/1.1 200")
+                except OSError:
+                    return False
+        until(somebody_else_is_served, "an answer", 40)
 
 
 if __name__ == "__main__":
