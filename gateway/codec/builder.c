@@ -5,24 +5,28 @@
 
 enum { BUILDER_GAP = 24 }; /* kept free for the array's and events' headers */
 
+static void open_gap(struct buffer *out)
+{
+    if (out->size != 0)
+        return;
+    buffer_reserve(out, BUILDER_GAP);
+    out->size = BUILDER_GAP;
+}
+
 bool builder_append(struct builder *builder, const struct event *event,
                     const uint64_t *id)
 {
-    if (event_write_bound(event) > BUILDER_EVENT_MAX)
+    struct buffer *out = &builder->out;
+    size_t bound = event_write_bound(event);
+    uint8_t *end;
+
+    if (bound > BUILDER_EVENT_MAX)
         return false;
-    if (builder->out.size == 0) {
-        buffer_reserve(&builder->out, BUILDER_GAP);
-        builder->out.size = BUILDER_GAP;
-    }
-    event_write(event, id, &builder->out);
+    open_gap(out);
+    end = event_write(event, id, buffer_reserve(out, bound));
+    out->size = (size_t)(end - out->data);
     builder->count++;
     return true;
-}
-
-bool builder_is_full(const struct builder *builder)
-{
-    return builder->count >= BUILDER_EVENTS ||
-           builder->out.size >= BUILDER_BYTES;
 }
 
 size_t builder_seal(struct builder *builder, const uint8_t *timestamp,
@@ -36,10 +40,7 @@ size_t builder_seal(struct builder *builder, const uint8_t *timestamp,
     memcpy(end, timestamp, timestamp_size);
     end = pack_array(end + timestamp_size, builder->count);
     size = (size_t)(end - header);
-    if (builder->out.size == 0) {
-        buffer_reserve(&builder->out, BUILDER_GAP);
-        builder->out.size = BUILDER_GAP;
-    }
+    open_gap(&builder->out);
     memcpy(builder->out.data + BUILDER_GAP - size, header, size);
     buffer_put(&builder->out, rank, rank_size);
     return BUILDER_GAP - size;

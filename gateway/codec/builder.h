@@ -29,7 +29,11 @@ struct builder {
 bool builder_append(struct builder *builder, const struct event *event,
                     const uint64_t *id);
 
-bool builder_is_full(const struct builder *builder);
+static inline bool builder_is_full(const struct builder *builder)
+{
+    return builder->count >= BUILDER_EVENTS ||
+           builder->out.size >= BUILDER_BYTES;
+}
 
 /*
  * Close the payload with its timestamp and rank, both one msgpack value of at

@@ -12,7 +12,6 @@
 #ifndef CODEC_EVENT_H
 #define CODEC_EVENT_H
 
-#include "base/buffer.h"
 #include "codec/event_abi.h"
 #include "codec/field.h"
 
@@ -87,12 +86,13 @@ bool event_assign(struct batch *batch, struct event *event, enum field field,
 bool event_remove(struct batch *batch, struct event *event, enum field field,
                   const uint8_t *name, size_t name_size);
 
-/* Append the event as it is now.  `id`: NULL keeps its event_id, else every
- * event leaves with this one (replaced, or added if it had none). */
-void event_write(const struct event *event, const uint64_t *id,
-                 struct buffer *out);
-
 /* Bytes that event_write will need at the most. */
 size_t event_write_bound(const struct event *event);
+
+/* Write the event as it is now to `to`, where the caller has made room; returns
+ * the first byte behind it.  `id`: NULL keeps its event_id, else every event
+ * leaves with this one (replaced, or added if it had none). */
+uint8_t *event_write(const struct event *event, const uint64_t *id,
+                     uint8_t *to);
 
 #endif

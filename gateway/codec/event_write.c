@@ -36,16 +36,31 @@ static uint8_t *put_run(uint8_t *to, const uint8_t *from, const uint8_t *end)
 }
 
 /* An event whose only change is its number, the commonest of all. */
-static void write_stamped(const struct event *event, uint64_t id,
-                          struct buffer *out)
+static uint8_t *write_stamped(const struct event *event, uint64_t id,
+                              uint8_t *to)
 {
     const uint8_t *old = event->bytes + event->at[FIELD_EVENT_ID];
-    uint8_t *to = buffer_reserve(out, (size_t)event->size + STAMP_ROOM);
 
     to = put_run(to, event->bytes, old);
     to = pack_u64(to, id);
-    to = put_run(to, cursor_skip(old), event->bytes + event->size);
-    out->size = (size_t)(to - out->data);
+    return put_run(to, cursor_skip(old), event->bytes + event->size);
+}
+
+/* The next: one received value became another. */
+static bool is_replacement(const struct event *event, const struct edit *newest)
+{
+    return newest->older == NULL && newest->value != NULL &&
+           newest->field != EVENT_NAMED && event->at[newest->field] != 0;
+}
+
+static uint8_t *write_replaced(const struct event *event,
+                               const struct edit *edit, uint8_t *to)
+{
+    const uint8_t *old = event->bytes + event->at[edit->field];
+
+    to = put_run(to, event->bytes, old);
+    to = put_bytes(to, edit->value, edit->size);
+    return put_run(to, cursor_skip(old), event->bytes + event->size);
 }
 
 /*
@@ -65,10 +80,10 @@ static const uint8_t *pair_start(const struct event *event, enum field field)
     return name[-3] == 0xda ? name - 3 : name - KEY_HEADER;
 }
 
-/* What is written: where to, and pairs so far. */
+/* What is written: where to, and how many pairs more than were received. */
 struct writer {
     uint8_t *to;
-    uint32_t pairs;
+    int32_t more;
 };
 
 /* The received map with known fields replaced or cut out. */
@@ -87,7 +102,7 @@ static void write_spliced(struct writer *writer, const struct event *event,
         } else {
             writer->to = put_run(writer->to, from,
                                  pair_start(event, (enum field)edit->field));
-            writer->pairs--;
+            writer->more--;
         }
         from = cursor_skip(value);
     }
@@ -134,7 +149,7 @@ static void write_walked(struct writer *writer, const struct event *event,
         if (edit == NULL) {
             writer->to = put_run(writer->to, from, pair.end);
         } else if (edit->value == NULL || again) {
-            writer->pairs--;
+            writer->more--;
         } else {
             writer->to = put_run(writer->to, from, pair.value);
             writer->to = put_bytes(writer->to, edit->value, edit->size);
@@ -159,30 +174,29 @@ static void write_added(struct writer *writer, const struct changes *changes)
         writer->to = pack_str_header(writer->to, size);
         writer->to = put_bytes(writer->to, name, size);
         writer->to = put_bytes(writer->to, edit->value, edit->size);
-        writer->pairs++;
+        writer->more++;
     }
 }
 
-/* Put a header for `pairs` in place of the one at `start`, `head` long; what
- * follows it up to `end` moves.  Returns the new end. */
-static uint8_t *replace_header(uint8_t *start, size_t head, uint8_t *end,
-                               uint32_t pairs)
+/* Count `more` pairs in the header of the map from `start` to `end`, whose
+ * members move if it gets another size.  Returns the new end. */
+static uint8_t *recount(uint8_t *start, uint8_t *end, int32_t more)
 {
+    const uint8_t *body = start;
+    uint32_t pairs = cursor_enter(&body) + (uint32_t)more;
     uint8_t header[KEY_HEADER];
     size_t size = (size_t)(pack_map(header, pairs) - header);
+    size_t rest = (size_t)(end - body);
 
-    memmove(start + size, start + head, (size_t)(end - start) - head);
+    memmove(start + size, body, rest);
     memcpy(start, header, size);
-    return end - head + size;
+    return start + size + rest;
 }
 
-static void write_edited(const struct event *event, const struct edit *newest,
-                         struct buffer *out)
+static uint8_t *write_edited(const struct event *event,
+                             const struct edit *newest, uint8_t *to)
 {
-    const uint8_t *body = event->bytes;
-    uint32_t received = cursor_enter(&body);
-    uint8_t *start = buffer_reserve(out, event_write_bound(event));
-    struct writer writer = {start, received};
+    struct writer writer = {.to = to};
     struct changes changes;
 
     changes_collect(&changes, event, newest);
@@ -191,27 +205,33 @@ static void write_edited(const struct event *event, const struct edit *newest,
     else
         write_spliced(&writer, event, &changes);
     write_added(&writer, &changes);
-    if (writer.pairs != received)
-        writer.to = replace_header(start, (size_t)(body - event->bytes),
-                                   writer.to, writer.pairs);
-    out->size += (size_t)(writer.to - start);
+    return writer.more == 0 ? writer.to : recount(to, writer.to, writer.more);
 }
 
-void event_write(const struct event *event, const uint64_t *id,
-                 struct buffer *out)
+/* A number is one more edit, the newest. */
+static uint8_t *write_numbered(const struct event *event, uint64_t id,
+                               uint8_t *to)
 {
     uint8_t packed[PACK_SCALAR];
-    struct edit stamp = {
-        .older = event->edits, .value = packed, .field = FIELD_EVENT_ID};
+    struct edit stamp = {.older = event->edits,
+                         .value = packed,
+                         .size = (uint32_t)(pack_u64(packed, id) - packed),
+                         .field = FIELD_EVENT_ID};
 
-    if (id == NULL && event->edits == NULL) {
-        buffer_put(out, event->bytes, event->size);
-    } else if (id == NULL) {
-        write_edited(event, event->edits, out);
-    } else if (event->edits == NULL && event->at[FIELD_EVENT_ID] != 0) {
-        write_stamped(event, *id, out);
-    } else {
-        stamp.size = (uint32_t)(pack_u64(packed, *id) - packed);
-        write_edited(event, &stamp, out);
-    }
+    return write_edited(event, &stamp, to);
+}
+
+uint8_t *event_write(const struct event *event, const uint64_t *id, uint8_t *to)
+{
+    const struct edit *newest = event->edits;
+
+    if (id != NULL && newest == NULL && event->at[FIELD_EVENT_ID] != 0)
+        return write_stamped(event, *id, to);
+    if (id != NULL)
+        return write_numbered(event, *id, to);
+    if (newest == NULL)
+        return put_bytes(to, event->bytes, event->size);
+    if (is_replacement(event, newest))
+        return write_replaced(event, newest, to);
+    return write_edited(event, newest, to);
 }

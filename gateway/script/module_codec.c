@@ -369,6 +369,7 @@ static int reader_rewrite(lua_State *L)
     uint64_t id;
     const uint64_t *stamp = opt_id(L, 4, &id);
     size_t bound;
+    uint8_t *start;
 
     for (size_t i = 1; i <= lua_objlen(L, 3); i++) {
         lua_rawgeti(L, 3, (int)i);
@@ -377,7 +378,8 @@ static int reader_rewrite(lua_State *L)
     }
     buffer_clear(&box->out);
     bound = event_write_bound(event);
-    event_write(event, stamp, &box->out);
+    start = buffer_reserve(&box->out, bound);
+    box->out.size = (size_t)(event_write(event, stamp, start) - start);
     if (box->out.size > bound)
         return luaL_error(L, "event_write passed its bound");
     push_bytes(L, box->out.data, box->out.size);

@@ -275,8 +275,9 @@ static void push_reach(lua_State *L, const struct object *object, uint32_t slot)
 static void push_bytes(lua_State *L, const struct event *event)
 {
     struct buffer out = {0};
+    uint8_t *start = buffer_reserve(&out, event_write_bound(event));
 
-    event_write(event, NULL, &out);
+    out.size = (size_t)(event_write(event, NULL, start) - start);
     lua_pushlstring(L, (const char *)out.data, out.size);
     buffer_free(&out);
 }

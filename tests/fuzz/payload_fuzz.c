@@ -8,6 +8,7 @@
  * A reader opens the input twice: once to learn from it, once knowing it.  It
  * is new for every input, so that a finding repeats; the slots are reused.
  */
+#include "base/buffer.h"
 #include "codec/batch.h"
 #include "codec/cursor.h"
 #include "codec/pack.h"
@@ -304,10 +305,12 @@ static void check_writing(struct dice *dice, struct batch *batch,
     uint64_t id = (uint64_t)roll(dice, 1000) << roll(dice, 50);
     const uint64_t *stamp = roll(dice, 2) == 0 ? &id : NULL;
     struct buffer out = {0};
+    uint8_t *start;
 
     for (uint32_t i = roll(dice, 5); i > 0; i--)
         edit_once(dice, batch, event);
-    event_write(event, stamp, &out);
+    start = buffer_reserve(&out, event_write_bound(event));
+    out.size = (size_t)(event_write(event, stamp, start) - start);
     require(out.size <= event_write_bound(event));
     if (stamp == NULL && event->edits == NULL)
         require(out.size == event->size &&
