@@ -157,6 +157,7 @@ describe("an array of hashes", function()
       field("seq_hashes", "event.seq_hashes = 18446744073709551615ULL"))
     assert.same(wire.array { 42 }, field("seq_hashes", "event.seq_hashes = 42"))
     assert.same(wire.array { -1 }, field("seq_hashes", "event.seq_hashes = -1LL"))
+    assert.same(wire.array { -1 }, field("seq_hashes", "event.seq_hashes = { -1 }"))
   end)
 
   it("takes a table of hashes, and {} as an empty array", function()
