@@ -74,7 +74,8 @@ end
 
 --- The same, with the first item that is no name where a list of names is expected.
 local function found_strings(value)
-  if type(value) ~= "table" or type(next(value)) ~= "number" then return found(value) end
+  if type(value) ~= "table" or type(next(value)) == "string" then return found(value) end
+  if next(value) == nil then return "an empty list" end
   for _, item in ipairs(value) do
     if not kinds.string.read(item) then return "a list with " .. found(item) .. " in it" end
   end

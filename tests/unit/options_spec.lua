@@ -90,7 +90,7 @@ describe("kvgate.options", function()
     { "{ count: 18446744073709551615 }",
       'option "count": expected an integer from 0 to 2^53, not the number 18446744073709551615' },
     { "{ names: [] }",
-      'option "names": expected a string or a list of strings, not an empty list or map' },
+      'option "names": expected a string or a list of strings, not an empty list' },
     { "{ names: [a, ''] }",
       'option "names": expected a string or a list of strings, not a list with an empty string '
         .. "in it" },
