@@ -1,5 +1,7 @@
 #include "cli/arguments.h"
 
+#include "cli/usage.h"
+
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -84,9 +86,28 @@ static bool read_value(const struct argument *argument, void *target,
     return false;
 }
 
+static void refuse_unknown(struct error *error, const struct argument *table,
+                           const char *word)
+{
+    int length = (int)strcspn(word, "=");
+    char name[64];
+    struct usage_guess guess = {.word = name};
+
+    snprintf(name, sizeof name, "%.*s", length > 2 ? length - 2 : 0,
+             word + (length > 2 ? 2 : 0));
+    for (; length > 2 && table->name != NULL; table++)
+        usage_offer(&guess, table->name);
+    if (guess.nearest != NULL)
+        error_set(error, "unknown option %.*s, did you mean --%s?", length,
+                  word, guess.nearest);
+    else
+        error_set(error, "unknown option %.*s", length, word);
+}
+
 /* getopt says '?' for what it does not know, ':' for a value that lacks; its
  * place in `argv` says nothing about a short option. */
-static void set_refusal(struct error *error, int answer, char *const *argv)
+static void set_refusal(struct error *error, const struct argument *table,
+                        int answer, char *const *argv)
 {
     char letter[] = {'-', (char)optopt, '\0'};
     const char *word = optopt != 0 ? letter : argv[optind - 1];
@@ -94,7 +115,33 @@ static void set_refusal(struct error *error, int answer, char *const *argv)
     if (answer == ':')
         error_set(error, "option %s needs a value", word);
     else
-        error_set(error, "unknown option %s", word);
+        refuse_unknown(error, table, word);
+}
+
+/* getopt takes --b for --bind; a script that says so breaks with the next
+ * option that begins with a b. */
+static bool is_whole(const char *name, char *const *argv)
+{
+    bool apart = optarg != NULL && optarg == argv[optind - 1];
+    const char *word = argv[optind - (apart ? 2 : 1)] + strlen("--");
+    size_t length = strlen(name);
+
+    return strncmp(word, name, length) == 0 &&
+           (word[length] == '\0' || word[length] == '=');
+}
+
+static bool take_option(const struct argument *argument, void *target,
+                        char *const *argv, struct error *error)
+{
+    if (!is_whole(argument->name, argv)) {
+        error_set(error, "options are not abbreviated, say --%s",
+                  argument->name);
+        return false;
+    }
+    if (read_value(argument, target, optarg, error))
+        return true;
+    error_prefix(error, "--%s", argument->name);
+    return false;
 }
 
 int arguments_read(int argc, char **argv, const struct argument *table,
@@ -108,13 +155,11 @@ int arguments_read(int argc, char **argv, const struct argument *table,
     opterr = 0;
     while ((answer = getopt_long(argc, argv, ":", options, &index)) != -1) {
         if (answer != 0) {
-            set_refusal(error, answer, argv);
+            set_refusal(error, table, answer, argv);
             return -1;
         }
-        if (!read_value(&table[index], target, optarg, error)) {
-            error_prefix(error, "--%s", table[index].name);
+        if (!take_option(&table[index], target, argv, error))
             return -1;
-        }
     }
     return optind;
 }

@@ -1,70 +1,138 @@
 /*
  * main - one program, its subcommands
  */
+#include "base/memory.h"
 #include "cli/check.h"
 #include "cli/run.h"
 #include "cli/sim.h"
+#include "cli/sim_options.h"
 #include "cli/tap.h"
+#include "cli/tap_options.h"
 #include "cli/usage.h"
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int help_main(int argc, char **argv);
+static int version_main(int argc, char **argv);
 
 static const struct usage_command commands[] = {
-    {"run", "CONFIG", "run the gateway", run_main},
-    {"check", "CONFIG",
-     "say what is wrong with a configuration, or what it "
-     "would run",
-     check_main},
-    {"sim", "[OPTIONS]", "publish simulated events, see kvgate sim --help",
-     sim_main},
-    {"tap", "ENDPOINT [OPTIONS]",
-     "print a stream as JSON lines, see kvgate tap --help", tap_main},
-    {"help", "", "print this", help_main},
+    {.name = "run",
+     .arguments = "CONFIG",
+     .about = "run the gateway",
+     .run = run_main},
+    {.name = "check",
+     .arguments = "CONFIG",
+     .about = "say what is wrong with a configuration, or what it would run",
+     .run = check_main},
+    {.name = "sim",
+     .arguments = "[OPTIONS]",
+     .about = "publish simulated events, see kvgate sim --help",
+     .run = sim_main,
+     .help = sim_options_help},
+    {.name = "tap",
+     .arguments = "ENDPOINT [OPTIONS]",
+     .about = "print a stream as JSON lines, see kvgate tap --help",
+     .run = tap_main,
+     .help = tap_options_help},
+    {.name = "help",
+     .arguments = "[COMMAND]",
+     .about = "print this, or how to use one of them",
+     .run = help_main},
+    {.name = "--version",
+     .arguments = "",
+     .about = "print the version",
+     .run = version_main},
     {0},
 };
-
-static int help_main(int argc, char **argv)
-{
-    (void)argc;
-    (void)argv;
-    usage_print(stdout, commands);
-    return EXIT_FINE;
-}
-
-static int complain(const char *name)
-{
-    const char *nearest = usage_nearest(commands, name);
-
-    fprintf(stderr, "kvgate: there is no command \"%s\"", name);
-    if (nearest != NULL)
-        fprintf(stderr, ", did you mean \"%s\"?", nearest);
-    fprintf(stderr, "\nkvgate help lists them.\n");
-    return EXIT_USAGE;
-}
 
 static bool is_one_of(const char *text, const char *a, const char *b)
 {
     return strcmp(text, a) == 0 || strcmp(text, b) == 0;
 }
 
+static const struct usage_command *find_command(const char *name)
+{
+    const struct usage_command *at = commands;
+
+    if (is_one_of(name, "--help", "-h"))
+        name = "help";
+    else if (strcmp(name, "-V") == 0)
+        name = "--version";
+    while (at->name != NULL && strcmp(at->name, name) != 0)
+        at++;
+    return at->name != NULL ? at : NULL;
+}
+
+static int complain(const char *name)
+{
+    struct usage_guess guess = {.word = name};
+
+    for (const struct usage_command *at = commands; at->name != NULL; at++)
+        usage_offer(&guess, at->name);
+    fprintf(stderr, "kvgate: there is no command \"%s\"", name);
+    if (guess.nearest != NULL)
+        fprintf(stderr, ", did you mean \"%s\"?", guess.nearest);
+    fprintf(stderr, "\nkvgate help lists them.\n");
+    return EXIT_USAGE;
+}
+
+static int help_main(int argc, char **argv)
+{
+    const struct usage_command *command;
+
+    if (argc < 2) {
+        usage_print(stdout, commands);
+        return EXIT_FINE;
+    }
+    command = find_command(argv[1]);
+    if (command == NULL)
+        return complain(argv[1]);
+    usage_print_command(command);
+    return EXIT_FINE;
+}
+
+static int version_main(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    printf("kvgate " KVGATE_VERSION "\n");
+    return EXIT_FINE;
+}
+
+/* Commands take their words apart and move them (the words stay the same ones);
+ * ps goes on showing what was asked for. */
+static int run_command(const struct usage_command *command, int argc,
+                       char **argv)
+{
+    char **words = memory_new(((size_t)argc + 1) * sizeof *words);
+    int code;
+
+    for (int i = 0; i < argc; i++)
+        words[i] = memory_text(argv[i], strlen(argv[i]));
+    code = command->run(argc, words);
+    for (int i = 0; i < argc; i++)
+        free(words[i]);
+    free(words);
+    return code;
+}
+
 int main(int argc, char **argv)
 {
+    const struct usage_command *command;
+
     if (argc < 2) {
         usage_print(stderr, commands);
         return EXIT_USAGE;
     }
-    if (is_one_of(argv[1], "--help", "-h"))
-        return help_main(argc, argv);
-    if (is_one_of(argv[1], "--version", "-V")) {
-        printf("kvgate " KVGATE_VERSION "\n");
+    command = find_command(argv[1]);
+    if (command == NULL)
+        return complain(argv[1]);
+    if (argc == 3 && is_one_of(argv[2], "--help", "-h")) {
+        usage_print_command(command);
         return EXIT_FINE;
     }
-    for (const struct usage_command *at = commands; at->name != NULL; at++)
-        if (strcmp(at->name, argv[1]) == 0)
-            return at->run(argc - 1, argv + 1);
-    return complain(argv[1]);
+    return run_command(command, argc - 1, argv + 1);
 }

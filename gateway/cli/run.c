@@ -27,8 +27,10 @@ static int run_gateway(struct draft *draft, const char *path,
                        const struct installed *installed)
 {
     struct error error = {0};
-    struct gateway *gateway = gateway_open(draft, path, installed, &error);
+    struct gateway *gateway;
 
+    log_line(LOG_INFO, "kvgate " KVGATE_VERSION ", configuration %s", path);
+    gateway = gateway_open(draft, path, installed, &error);
     if (gateway == NULL) {
         log_line(LOG_ERROR, "%s", error.text);
         draft_free(draft);
@@ -67,7 +69,6 @@ int run_main(int argc, char **argv)
 
     if (path == NULL)
         return EXIT_USAGE;
-    log_line(LOG_INFO, "kvgate " KVGATE_VERSION ", configuration %s", path);
     /* First of all: a SIGHUP that comes early must not end the process. */
     if (!signals_open(&error)) {
         log_line(LOG_ERROR, "%s", error.text);

@@ -1,5 +1,6 @@
 #include "cli/sim.h"
 
+#include "base/buffer.h"
 #include "base/log.h"
 #include "cli/sim_options.h"
 #include "cli/sim_pace.h"
@@ -188,19 +189,48 @@ static bool publish(struct sim *sim)
     return true;
 }
 
+static void put_count(struct buffer *line, const char *before, uint64_t count,
+                      const char *one, const char *many)
+{
+    buffer_print(line, "%s%" PRIu64 " %s", before, count,
+                 count == 1 ? one : many);
+}
+
+/* The faults that came about, none else. */
+static void put_faults(struct buffer *line, const struct tally *tally)
+{
+    const struct {
+        uint64_t count;
+        const char *one, *many;
+    } faults[] = {
+        {tally->drops, "drop", "drops"},
+        {tally->dropped_events, "dropped event", "dropped events"},
+        {tally->restarts, "restart", "restarts"},
+        {tally->broken[BREAK_FRAMES], "message of two frames",
+         "messages of two frames"},
+        {tally->broken[BREAK_SEQUENCE], "short sequence", "short sequences"},
+        {tally->broken[BREAK_PAYLOAD], "cut payload", "cut payloads"},
+        {tally->broken[BREAK_EVENT], "malformed event", "malformed events"},
+    };
+    const char *before = "; faults: ";
+
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        if (faults[i].count == 0)
+            continue;
+        put_count(line, before, faults[i].count, faults[i].one, faults[i].many);
+        before = ", ";
+    }
+}
+
 static void tell(const struct tally *tally)
 {
-    const uint64_t *broken = tally->broken;
+    struct buffer line = {0};
 
-    log_line(LOG_INFO,
-             "sim: %" PRIu64 " messages, %" PRIu64 " events; faults: %" PRIu64
-             " drops of %" PRIu64 " events, %" PRIu64 " restarts, %" PRIu64
-             " of two frames, %" PRIu64 " short sequences, %" PRIu64
-             " cut payloads, %" PRIu64 " events no map",
-             tally->messages, tally->events, tally->drops,
-             tally->dropped_events, tally->restarts, broken[BREAK_FRAMES],
-             broken[BREAK_SEQUENCE], broken[BREAK_PAYLOAD],
-             broken[BREAK_EVENT]);
+    put_count(&line, "sim: ", tally->messages, "message", "messages");
+    put_count(&line, ", ", tally->events, "event", "events");
+    put_faults(&line, tally);
+    log_line(LOG_INFO, "%s", buffer_text(&line));
+    buffer_free(&line);
 }
 
 static void run(struct sim *sim)

@@ -194,7 +194,8 @@ static const struct argument table[] = {
      .kind = ARGUMENT_NUMBER,
      .offset = PLACE(drop_every),
      .most = UINT64_MAX,
-     .help = "fault: every N-th message is lost, as by a full queue"},
+     .help =
+         "fault: every N-th message is lost, a number for each event of it"},
     {.name = "restart-at",
      .value = "N",
      .kind = ARGUMENT_NUMBER,

@@ -6,6 +6,7 @@
 #include "cli/tap_output.h"
 #include "cli/tap_print.h"
 #include "cli/usage.h"
+#include "io/clock.h"
 #include "io/inlet.h"
 #include "io/signals.h"
 
@@ -21,7 +22,9 @@ enum {
     OUTPUT_MAX = 1 << 16, /* bytes that gather before they are written */
     POLLED = 2,           /* descriptors besides those of the streams */
     POLLED_A_STREAM = 2,
-    COLOURS = 6
+    COLOURS = 6,
+    PATIENCE_MS = 2000, /* until a publisher that is not there is told of */
+    LOOK_MS = 250       /* between two looks at the clock until then */
 };
 
 struct tap_stream {
@@ -35,6 +38,8 @@ struct tap {
     struct tap_stream streams[TAP_STREAMS_MAX];
     uint64_t printed;
     void *context;
+    uint64_t began_ms;
+    bool waited; /* PATIENCE_MS are over, and who was not there was told */
 };
 
 /* ---- open and close ---- */
@@ -144,6 +149,21 @@ static void tell_connections(const struct tap *tap)
     }
 }
 
+/* Once, when all had their time to connect. */
+static void tell_absent(struct tap *tap)
+{
+    if (tap->waited || clock_now().steady_ms - tap->began_ms < PATIENCE_MS)
+        return;
+    tap->waited = true;
+    for (size_t i = 0; i < tap->options.endpoint_count; i++) {
+        struct inlet *inlet = tap->streams[i].inlet;
+
+        if (monitor_live(inlet_monitor(inlet)) == 0)
+            log_line(LOG_INFO, "tap: waiting for a publisher at %s",
+                     inlet_endpoint(inlet));
+    }
+}
+
 /* Sleep until something happens.  False when it is the end: a signal, or a
  * reader that is gone. */
 static bool wait_for_news(const struct tap *tap)
@@ -160,7 +180,7 @@ static bool wait_for_news(const struct tap *tap)
         items[count++] = (struct pollfd){
             .fd = monitor_descriptor(inlet_monitor(inlet)), .events = POLLIN};
     }
-    if (poll(items, count, -1) < 0)
+    if (poll(items, count, tap->waited ? -1 : LOOK_MS) < 0)
         return errno == EINTR;
     return items[0].revents == 0 && items[1].revents == 0;
 }
@@ -169,8 +189,10 @@ static void run(struct tap *tap)
 {
     bool more;
 
+    tap->began_ms = clock_now().steady_ms;
     while (drain_all(tap, &more)) {
         tell_connections(tap);
+        tell_absent(tap);
         if (!tap_output_flush(&tap->output))
             return;
         if (!more && !wait_for_news(tap))

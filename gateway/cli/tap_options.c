@@ -56,6 +56,30 @@ static struct tap_endpoint split_operand(char *operand)
     return (struct tap_endpoint){.name = operand, .endpoint = equals + 1};
 }
 
+/* Lines of several streams must be told apart. */
+static bool check_names(struct tap_options *options, struct error *error)
+{
+    struct tap_endpoint *endpoints = options->endpoints;
+
+    for (size_t i = 0; i < options->endpoint_count; i++) {
+        if (endpoints[i].name == NULL && options->endpoint_count > 1)
+            endpoints[i].name = endpoints[i].endpoint;
+        if (endpoints[i].name != NULL && endpoints[i].name[0] == '\0') {
+            error_set(error, "the name before \"=%s\" is empty",
+                      endpoints[i].endpoint);
+            return false;
+        }
+        for (size_t j = 0; j < i; j++) {
+            if (strcmp(endpoints[i].name, endpoints[j].name) == 0) {
+                error_set(error, "two streams are called \"%s\"",
+                          endpoints[i].name);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 static bool read_operands(struct tap_options *options, char **operands,
                           size_t count, struct error *error)
 {
@@ -68,7 +92,7 @@ static bool read_operands(struct tap_options *options, char **operands,
     for (size_t i = 0; i < count; i++)
         options->endpoints[i] = split_operand(operands[i]);
     options->endpoint_count = count;
-    return true;
+    return check_names(options, error);
 }
 
 bool tap_options_read(struct tap_options *options, int argc, char **argv,
@@ -94,13 +118,21 @@ void tap_options_help(void)
         "An event's line has its message's number as \"seq\", its place there\n"
         "as \"position\", and its fields.  Lines between them tell of\n"
         "\n"
-        "  {\"gap\":{\"after\":5,\"before\":9,\"missing\":3}}\n"
-        "  {\"restart\":{\"last\":9,\"now\":1}}\n"
-        "  {\"announcement\":{\"seq\":9,…}}      a message without events\n"
-        "  {\"malformed\":{\"reason\":…}}       a message, or event, that is "
-        "none\n"
+        "  {\"gap\":{\"after\":5,\"before\":9,\"missing\":3}}  numbers are "
+        "missing\n"
+        "  {\"restart\":{\"last\":9,\"now\":1}}              the publisher "
+        "started over;\n"
+        "                                              \"event_id\" if that is "
+        "what went back\n"
+        "  {\"announcement\":{\"seq\":9,…}}                a message without "
+        "events\n"
+        "  {\"malformed\":{\"reason\":…}}                  a message, or "
+        "event, "
+        "that is none\n"
         "\n"
-        "A NAME is told in each line as \"stream\".  Binary values are\n"
+        "A NAME is told in each line as \"stream\"; of several streams one "
+        "without a\n"
+        "NAME is called by its ENDPOINT.  Binary values are\n"
         "{\"$bin\":HEX}, extensions {\"$ext\":TYPE,\"data\":HEX}; integers "
         "have\n"
         "all their digits.\n"

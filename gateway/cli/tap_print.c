@@ -102,15 +102,25 @@ static void print_gap(const struct tap_printer *printer, uint64_t last,
     end_line(printer, &json);
 }
 
-static void print_restart(const struct tap_printer *printer, uint64_t last,
-                          uint64_t number)
+/* `before` is the tracker as it was; the event_id is told when it alone shows
+ * that the publisher started over. */
+static void print_restart(const struct tap_printer *printer,
+                          const struct seq_tracker *before, uint64_t number,
+                          uint64_t first_id)
 {
     struct json json = begin_line(printer);
 
     json_key(&json, "restart");
     json_object(&json);
-    write_number(&json, "last", last);
+    write_number(&json, "last", before->last);
     write_number(&json, "now", number);
+    if (number > before->last) {
+        json_key(&json, "event_id");
+        json_object(&json);
+        write_number(&json, "last", before->last_id);
+        write_number(&json, "now", first_id);
+        json_end(&json);
+    }
     json_end(&json);
     end_line(printer, &json);
 }
@@ -144,14 +154,16 @@ static void print_wrong_frames(const struct tap_printer *printer,
 static void print_loss(struct tap_printer *printer, uint64_t number,
                        const struct tap_body *body)
 {
-    uint64_t last = printer->tracker.last;
+    struct seq_tracker before = printer->tracker;
     struct seq_judgement judgement =
         seq_track(&printer->tracker, number, body->first_id, body->last_id);
 
-    if (judgement.verdict == SEQ_GAP)
-        print_gap(printer, last, number, judgement.missing);
-    else if (judgement.verdict == SEQ_RESTART)
-        print_restart(printer, last, number);
+    /* A restart that only the event_id shows may leave out numbers as well. */
+    if (judgement.verdict != SEQ_FIRST && number > before.last &&
+        number - before.last > 1)
+        print_gap(printer, before.last, number, number - before.last - 1);
+    if (judgement.verdict == SEQ_RESTART)
+        print_restart(printer, &before, number, body->first_id);
 }
 
 /* ---- events and messages ---- */

@@ -9,11 +9,20 @@ void usage_print(FILE *file, const struct usage_command *commands)
     fprintf(file, "kvgate " KVGATE_VERSION
                   ": a Lua-scriptable gateway for KV-cache events\n\n");
     for (const struct usage_command *at = commands; at->name != NULL; at++)
-        fprintf(file, "  kvgate %-6s %-22s %s\n", at->name, at->arguments,
+        fprintf(file, "  kvgate %-9s %-20s %s\n", at->name, at->arguments,
                 at->about);
     fprintf(file, "\nExit codes: 0 fine; 1 it failed at the start or later "
                   "(a busy address, for one);\n2 wrong usage; 3 the "
                   "configuration or a script is wrong.\n");
+}
+
+void usage_print_command(const struct usage_command *command)
+{
+    if (command->help != NULL)
+        command->help();
+    else
+        printf("usage: kvgate %s %s\n\n%s\n", command->name, command->arguments,
+               command->about);
 }
 
 static size_t least(size_t a, size_t b, size_t c)
@@ -46,24 +55,20 @@ static size_t edit_distance(const char *a, const char *b)
     return row[columns];
 }
 
-const char *usage_nearest(const struct usage_command *commands,
-                          const char *name)
+void usage_offer(struct usage_guess *guess, const char *name)
 {
-    const char *nearest = NULL;
-    size_t best = DISTANCE_MAX + 1;
+    size_t limit = guess->nearest != NULL ? guess->distance : DISTANCE_MAX + 1;
+    size_t length = strlen(guess->word);
+    size_t distance;
 
-    if (strlen(name) > NAME_MAX_SIZE)
-        return NULL;
-    for (const struct usage_command *at = commands; at->name != NULL; at++) {
-        size_t distance = edit_distance(at->name, name);
-
-        /* A word that shares no letter is no misspelling. */
-        if (distance < best && distance < strlen(name)) {
-            best = distance;
-            nearest = at->name;
-        }
-    }
-    return nearest;
+    if (length > NAME_MAX_SIZE)
+        return;
+    distance = edit_distance(name, guess->word);
+    /* A word that shares no letter is no misspelling. */
+    if (distance >= limit || distance >= length)
+        return;
+    guess->distance = distance;
+    guess->nearest = name;
 }
 
 const char *usage_config(int argc, char **argv)

@@ -4,6 +4,7 @@
 #ifndef CLI_USAGE_H
 #define CLI_USAGE_H
 
+#include <stddef.h>
 #include <stdio.h>
 
 enum usage_exit {
@@ -18,14 +19,24 @@ struct usage_command {
     const char *arguments;
     const char *about;
     int (*run)(int argc, char **argv); /* argv[0] is the command */
+    void (*help)(void); /* NULL: `arguments` and `about` are all there is */
+};
+
+/* The nearest of several names to a word, as far as they were offered. */
+struct usage_guess {
+    const char *word;
+    const char *nearest; /* NULL: none is near */
+    size_t distance;     /* of the nearest */
 };
 
 /* Closed by an entry without a name. */
 void usage_print(FILE *file, const struct usage_command *commands);
 
-/* The command that `name` is a misspelling of; NULL: none is near. */
-const char *usage_nearest(const struct usage_command *commands,
-                          const char *name);
+/* What `kvgate COMMAND --help` says. */
+void usage_print_command(const struct usage_command *command);
+
+/* Could `word` be a misspelling of `name`?  `guess` starts as {.word = ...}. */
+void usage_offer(struct usage_guess *guess, const char *name);
 
 /* The one CONFIG that run and check take; NULL after saying what is wrong. */
 const char *usage_config(int argc, char **argv);

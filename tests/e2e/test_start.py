@@ -97,6 +97,32 @@ class Refusals(unittest.TestCase):
         self.assertEqual(run("run").returncode, EXIT_USAGE)
 
 
+class Help(unittest.TestCase):
+    """Who asks how, is told, and that is no mistake."""
+
+    def check(self, arguments, pattern):
+        result = run(*arguments)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertRegex(result.stdout, pattern)
+
+    def test_each_command_says_how_it_is_used_both_ways(self):
+        for command, usage in (("run", "run CONFIG"), ("check", "check CONFIG"),
+                               ("sim", r"sim \[OPTION\]"), ("tap", r"tap \[NAME=\]ENDPOINT")):
+            for arguments in ([command, "--help"], [command, "-h"], ["help", command]):
+                with self.subTest(arguments):
+                    self.check(arguments, rf"^usage: kvgate {usage}")
+
+    def test_the_list_of_commands_names_the_version_too(self):
+        for arguments in (["help"], ["--help"], ["-h"]):
+            self.check(arguments, r"(?m)^  kvgate --version ")
+        self.check(["--version"], r"^kvgate \d+\.\d+\.\d+\n$")
+
+    def test_help_for_no_command_is_a_mistake_of_usage(self):
+        result = run("help", "tpa")
+        self.assertEqual(result.returncode, EXIT_USAGE)
+        self.assertIn('did you mean "tap"?', result.stderr)
+
+
 class Mistakes(unittest.TestCase):
     """Every mistake of a configuration, each with its place, in one run."""
 

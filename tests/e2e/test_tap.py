@@ -214,14 +214,18 @@ class Marks(TapCase):
             "a", "b", {"restart": {"last": 2, "now": 1}}, "c",
             {"restart": {"last": 1, "now": 1}}, "d"])
 
-    def test_an_event_id_that_goes_back_is_a_restart_whatever_the_number(self):
+    def test_an_event_id_that_goes_back_is_a_restart_and_hides_no_gap(self):
         tap = self.start()
         self.publisher.put("a", "b")
         self.publisher.skip(5)
         self.publisher.next_id = 1
         self.publisher.put("c")
-        self.assertEqual(self.story(tap, 4),
-                         ["a", "b", {"restart": {"last": 1, "now": 7}}, "c"])
+        self.publisher.next_id = 1
+        self.publisher.put("d")
+        self.assertEqual(self.story(tap, 7), [
+            "a", "b", {"gap": {"after": 1, "before": 7, "missing": 5}},
+            {"restart": {"last": 1, "now": 7, "event_id": {"last": 2, "now": 1}}}, "c",
+            {"restart": {"last": 7, "now": 8, "event_id": {"last": 1, "now": 1}}}, "d"])
 
     def test_a_message_without_events_is_an_announcement(self):
         tap = self.start()
@@ -332,6 +336,23 @@ class Streams(TapCase):
         publisher.put("a")
         self.assertNotIn("stream", tap.wait_lines(1)[0])
 
+    def test_several_streams_without_a_name_are_called_by_their_endpoints(self):
+        other = self.open(Publisher(self.directory.ipc("other")))
+        tap = self.open(Tap(self.publisher.endpoint, other.endpoint))
+        self.publisher.wait_subscribed()
+        other.wait_subscribed()
+        self.publisher.put("a")
+        other.put("b")
+        self.assertEqual({line["object_key"]: line["stream"] for line in tap.wait_lines(2)},
+                         {"a": self.publisher.endpoint, "b": other.endpoint})
+
+    def test_its_words_stay_whole_for_those_who_list_processes(self):
+        words = [f"left={self.publisher.endpoint}", "--fields", "object_key,medium"]
+        tap = self.open(Tap(*words))
+        self.publisher.wait_subscribed()
+        with open(f"/proc/{tap.process.pid}/cmdline", encoding="utf-8") as file:
+            self.assertEqual(file.read().split("\0")[-4:-1], words)
+
     def test_a_topic_is_told_and_chosen_by_its_prefix(self):
         publisher = self.open(Publisher(self.directory.ipc("topics"), topic=b"kv@acme"))
         tap = self.start("--topic", "kv@a", publisher=publisher)
@@ -351,6 +372,13 @@ class Streams(TapCase):
         publisher.wait_subscribed()
         publisher.put("a")
         self.assertEqual(tap.wait_lines(1)[0]["object_key"], "a")
+
+    def test_it_tells_that_it_waits_for_a_publisher_that_is_not_there(self):
+        absent = self.directory.ipc("absent")
+        tap = self.open(Tap(f"here={self.publisher.endpoint}", f"there={absent}"))
+        until(lambda: any("waiting for" in line for line in tap.log), "word of who is absent")
+        self.assertEqual([line.split()[-1] for line in tap.log if "waiting for" in line],
+                         [absent])
 
     def test_it_tells_when_a_publisher_comes_and_goes(self):
         tap = self.start()
@@ -416,9 +444,14 @@ class Ends(TapCase):
         cases = (
             ([], EXIT_USAGE, "no ENDPOINT"),
             (["ipc://x"] * 65, EXIT_USAGE, "more than 64 endpoints"),
+            (["a=ipc://x", "a=ipc://y"], EXIT_USAGE, 'two streams are called "a"'),
+            (["ipc://x", "ipc://x"], EXIT_USAGE, 'two streams are called "ipc://x"'),
+            (["=ipc://x"], EXIT_USAGE, 'the name before "=ipc://x" is empty'),
             (["ipc://x", "--fields", "a,,b"], EXIT_USAGE, "--fields: a word of the list is empty"),
             (["ipc://x", "--count", "many"], EXIT_USAGE, '--count: "many" is not'),
             (["ipc://x", "--follow"], EXIT_USAGE, "unknown option --follow"),
+            (["ipc://x", "--feilds", "a"], EXIT_USAGE, "did you mean --fields?"),
+            (["ipc://x", "--batch"], EXIT_USAGE, "say --batches"),
             (["nowhere"], EXIT_FAILURE, "cannot connect to nowhere"),
             (["acme=nowhere://x"], EXIT_FAILURE, "acme: cannot connect to nowhere://x"),
         )
