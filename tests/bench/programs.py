@@ -17,8 +17,8 @@ class Programs:
 
     def make(self, *targets):
         """Configure and build, all of it or what is named; says so only when it fails."""
-        steps = [["cmake", "-B", self.build, "-S", ROOT, "-DBENCH=ON",
-                  "-DCMAKE_BUILD_TYPE=Release"],
+        steps = [["cmake", "-B", self.build, "-S", ROOT, "-DBUILD_TESTING=ON",
+                  "-DBENCH=ON", "-DCMAKE_BUILD_TYPE=Release"],
                  ["cmake", "--build", self.build, "-j", str(os.cpu_count() or 1)]]
         if targets:
             steps[1] += ["--target", *targets]
