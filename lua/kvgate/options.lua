@@ -30,10 +30,12 @@ end }
 kinds.strings = { text = "a string or a list of strings", read = function(value)
   if type(value) == "string" then return kinds.string.read(value) and { value } end
   if type(value) ~= "table" or #value == 0 then return nil end
+  local count = 0
   for key, item in pairs(value) do
     if type(key) ~= "number" or not kinds.string.read(item) then return nil end
+    count = count + 1
   end
-  return value
+  return count == #value and value or nil
 end }
 
 kinds.map = { text = "a map", read = function(value)
@@ -79,7 +81,7 @@ local function found_strings(value)
   for _, item in ipairs(value) do
     if not kinds.string.read(item) then return "a list with " .. found(item) .. " in it" end
   end
-  return "a list with nil in it"
+  return "a list with null in it"
 end
 
 --- An option that is not what it should be.

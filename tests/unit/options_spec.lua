@@ -94,6 +94,10 @@ describe("kvgate.options", function()
     { "{ names: [a, ''] }",
       'option "names": expected a string or a list of strings, not a list with an empty string '
         .. "in it" },
+    { "{ names: [a, null, b] }",
+      'option "names": expected a string or a list of strings, not a list with null in it' },
+    { "{ out: [a, null, b] }",
+      'option "out": expected a stream, a list of streams or false, not a list with null in it' },
     { "{ names: { a: b } }", 'option "names": expected a string or a list of strings, not a map' },
     { "{ map: [a] }", 'option "map": expected a map, not a list' },
     { "{ map: {} }", 'option "map": expected a map, not an empty list or map' },
