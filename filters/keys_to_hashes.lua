@@ -1,14 +1,15 @@
 --- Turn an object key into the hash that the engine's own events use: seq_hashes, and block_hashes
---- where the event has that alias.
+-- where the event has that alias; Mooncake's Conductor also takes the digest.
 --
--- Keys of another kind pass as they are, unless `unmatched: drop`. `cleared` names no key and
--- passes.
+-- What becomes of keys of another kind, `unmatched` says. `cleared` names no key and passes.
 
 local check = require "kvgate.options"
 local keys = require "kvgate.keys"
 local match = require "kvgate.match"
+local u64 = require "kvgate.u64"
 
 local PROJECTIONS = { low64 = "hex", high64 = "hex", int = "int" }
+local UNMATCHED = { pass = true, drop = true, lose = true }
 
 --- A template of the operator's own: its {hash} is read as `project` says.
 local function own_template(given)
@@ -18,34 +19,48 @@ local function own_template(given)
   if template:kind "hash" ~= kind then
     check.refuse("template", ("a template with {hash:%s}"):format(kind), given.template)
   end
-  return template, project
+  return function(event)
+    local key = template:match(event, "object_key")
+    if key then return key[project](key, "hash"), key:string "hash" end
+  end
 end
 
----@param options { convention: string, unmatched?: "pass"|"drop" }
---- | { template: string, project?: "low64"|"high64"|"int", unmatched?: "pass"|"drop" }
+local function by_convention(given)
+  if given.project then check.refuse("project", "a template to go with it", given.project) end
+  return keys.reader(given.convention):digester()
+end
+
+--- Conductor takes 16 digits or more, an even number of them.
+local function connector_hash(hash, digest)
+  digest = digest:sub(-64)
+  local is_hash = u64.low(digest) == hash or u64.high(digest) == hash
+  return is_hash and #digest >= 16 and #digest % 2 == 0 and digest or u64.hex(hash)
+end
+
+---@param options { convention: string|string[], unmatched?: "pass"|"drop"|"lose",
+---   connector?: boolean } | { template: string, project?: "low64"|"high64"|"int" }
 ---@return kvgate.Filter
 return function(options)
   local given = check.options(options, {
-    convention = "string", template = "string", project = "string", unmatched = "string",
+    convention = "strings", template = "string", project = "string", unmatched = "string",
+    connector = "boolean",
   })
-  local template, project
-  if check.one_of(given, "convention", "template") == "template" then
-    template, project = own_template(given)
-  else
-    template, project = keys.convention(given.convention)
-    if given.project then check.refuse("project", "a template to go with it", given.project) end
-  end
-  local unmatched = given.unmatched or "pass"
-  if unmatched ~= "pass" and unmatched ~= "drop" then
-    check.refuse("unmatched", "pass or drop", unmatched)
-  end
+  local own = check.one_of(given, "convention", "template") == "template"
+  local read = own and own_template(given) or by_convention(given)
+  local unmatched, connector = given.unmatched or "pass", given.connector
+  if not UNMATCHED[unmatched] then check.refuse("unmatched", "pass, drop or lose", unmatched) end
 
   return function(event)
-    local key = template:match(event, "object_key")
-    if not key then return unmatched == "pass" or match.concerns_all(event, event.object_key) end
-    local hash = key[project](key, "hash")
+    local hash, digest = read(event)
+    if not hash then
+      local key = event.object_key
+      if unmatched == "pass" or match.concerns_all(event, key) then return true end
+      if unmatched == "drop" then return false end
+      error(("object_key %.200q is of no convention given"):format(tostring(key)))
+    end
     event.seq_hashes = hash
     if event:has "block_hashes" then event.block_hashes = hash end
+    if connector then event.connector_block_hash = connector_hash(hash, digest) end
     return event
   end
 end

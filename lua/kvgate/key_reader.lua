@@ -1,0 +1,192 @@
+--- Object keys by convention: from a key to a record of what it says.
+--
+-- A convention is a list of forms, tried in order; a reader is a list of conventions. A form has a
+-- template, which decides what the key looks like, and says with functions what no template can:
+--
+--   version   which of the convention's forms this is
+--   template  captures are named as the record's fields; {digest} is the block's digest
+--   project   "low64", "high64" or "int", or function(match): the engine's integer for {digest}
+--   signed    the engine's events write that integer as an int64
+--   accept    function(match): false if the key is of another kind
+--   refine    function(record): fills in what stands between the lines
+--   names_model  the prefix may end in the model's name, with - for /
+--   covered   a later form of the convention finds the same digest in such keys
+--
+-- Templates are made when a reader that uses them is made, and shared by all.
+
+local ffi = require "ffi"
+local fault = require "kvgate.fault"
+local key_template = require "kvgate.key_template"
+local u64 = require "kvgate.u64"
+
+local signed_t = ffi.typeof "int64_t"
+
+local key_reader = {}
+
+---@class kvgate.KeyRecord what an object key says; nil where it does not
+---@field convention string such as "vllm"
+---@field version string which form of the convention
+---@field digest string the digest as the key writes it
+---@field hash uint64_t|int64_t the block as the engine's own events call it, signed where they do
+---@field model string?
+---@field prefix string? what an operator put in front: cache prefix, tag
+---@field salt string? the tenant's salt
+---@field tp kvgate.Integer?
+---@field pcp kvgate.Integer?
+---@field dcp kvgate.Integer?
+---@field pp kvgate.Integer?
+---@field head_or_tp kvgate.Integer?
+---@field world kvgate.Integer?
+---@field worker kvgate.Integer? rank among `world`
+---@field group kvgate.Integer? KV-cache group
+---@field layer kvgate.Integer?
+---@field component string? "k", "v", or the name of a pool
+---@field [string] any what one convention alone has, see lua/README.md
+
+-- ---- forms ----
+
+local compiled = {} -- template text to the template and the kinds of its captures
+
+local function compile(text)
+  local found = compiled[text]
+  if not found then
+    local template, captures = key_template.new(text), {}
+    for name in text:gmatch "{([%w_]+)" do captures[name] = template:kind(name) end
+    found = { template = template, captures = captures }
+    compiled[text] = found
+  end
+  return found
+end
+
+local function always() return true end
+
+--- A function that turns a match into the hash, unsigned.
+local function projection(project)
+  if type(project) == "function" then return project end
+  if project == "high64" then return function(match) return match:high64 "digest" end end
+  if project == "int" then
+    return function(match) return u64.unsigned(match:int "digest") end
+  end
+  return function(match) return match:low64 "digest" end
+end
+
+--- A form of a convention that is ready to match.
+local function ready(convention, form)
+  local known = compile(form.template)
+  return {
+    convention = convention,
+    version = form.version,
+    template = known.template,
+    captures = known.captures,
+    accept = form.accept or always,
+    project = projection(form.project),
+    refine = form.refine or always,
+    signed = form.signed,
+    names_model = form.names_model,
+  }
+end
+
+--- Tell a model's name from the tag in front of it: only who knows the models can.
+local function split_prefix(record, models)
+  local prefix = record.prefix
+  for i = 1, #models do
+    local model = models[i]
+    local dashed = model:gsub("/", "-")
+    if prefix == dashed then
+      record.model, record.prefix = model, nil
+      return
+    elseif prefix:sub(-#dashed - 1) == "_" .. dashed then
+      record.model, record.prefix = model, prefix:sub(1, -#dashed - 2)
+      return
+    end
+  end
+end
+
+--- The record of a match.
+local function record_of(form, match, models)
+  local record = { convention = form.convention, version = form.version }
+  for name, kind in pairs(form.captures) do
+    if kind == "int" and name ~= "digest" then
+      record[name] = match:int(name)
+    else
+      record[name] = match:string(name)
+    end
+  end
+  local hash = form.project(match)
+  record.hash = form.signed and ffi.cast(signed_t, hash) or hash
+  if form.names_model and record.prefix then split_prefix(record, models) end
+  form.refine(record)
+  return record
+end
+
+-- ---- readers ----
+
+local function match_of(template, key)
+  if type(key) == "string" then return template:match_string(key) end
+  return template:match(key, "object_key")
+end
+
+local function methods_of(forms, hashes, models)
+  ---@class kvgate.KeyReader
+  local methods = {}
+
+  --- What an object key says, or nil if it is of none of the conventions.
+  ---@param key string|kvgate.Event of an event its object_key is read
+  ---@return kvgate.KeyRecord?
+  function methods:read(key) -- luacheck: ignore 212/self
+    for i = 1, #forms do
+      local form = forms[i]
+      local match = match_of(form.template, key)
+      if match and form.accept(match) then return record_of(form, match, models) end
+    end
+    return nil
+  end
+
+  --- The hash alone, unsigned, without making a record: for the hot path.
+  ---@param event kvgate.Event its object_key is read
+  ---@return uint64_t?
+  ---@return kvgate.KeyMatch? match its {digest} is the digest as the key writes it
+  function methods:hash(event) -- luacheck: ignore 212/self
+    for i = 1, #hashes do
+      local form = hashes[i]
+      local match = form.template:match(event, "object_key")
+      if match and form.accept(match) then return form.project(match), match end
+    end
+    return nil, nil
+  end
+
+  return methods
+end
+
+local function forms_of(conventions, name)
+  local forms = conventions[name]
+  if forms then return forms end
+  local known = {}
+  for each in pairs(conventions) do known[#known + 1] = each end
+  table.sort(known)
+  error(("unknown key convention %s; known are %s")
+    :format(fault.name(name), table.concat(known, ", ")), 0)
+end
+
+--- A reader that tries some conventions in turn.
+---@param conventions table<string, table[]> all that are known: name to forms
+---@param names string[]
+---@param models string[] models whose names keys may carry behind a tag
+---@return kvgate.KeyReader
+function key_reader.new(conventions, names, models)
+  local forms, hashes = {}, {}
+  for _, name in ipairs(names) do
+    for _, form in ipairs(forms_of(conventions, name)) do
+      local made = ready(name, form)
+      forms[#forms + 1] = made
+      if not form.covered then hashes[#hashes + 1] = made end
+    end
+  end
+  return setmetatable({}, {
+    __index = methods_of(forms, hashes, models),
+    __newindex = function() error("a reader of keys cannot be changed", 0) end,
+    __metatable = false,
+  })
+end
+
+return key_reader
