@@ -6,7 +6,6 @@
 local check = require "kvgate.options"
 local keys = require "kvgate.keys"
 local match = require "kvgate.match"
-local u64 = require "kvgate.u64"
 
 local PROJECTIONS = { low64 = "hex", high64 = "hex", int = "int" }
 local UNMATCHED = { pass = true, drop = true, lose = true }
@@ -21,24 +20,18 @@ local function own_template(given)
   end
   return function(event)
     local key = template:match(event, "object_key")
-    if key then return key[project](key, "hash"), key:string "hash" end
-  end
+    if key then return key[project](key, "hash"), key end
+  end, "hash"
 end
 
 local function by_convention(given)
   if given.project then check.refuse("project", "a template to go with it", given.project) end
-  return keys.reader(given.convention):digester()
+  local reader = keys.reader(given.convention)
+  return function(event) return reader:hash(event) end, "digest"
 end
 
---- Conductor takes 16 digits or more, an even number of them.
-local function connector_hash(hash, digest)
-  digest = digest:sub(-64)
-  local is_hash = u64.low(digest) == hash or u64.high(digest) == hash
-  return is_hash and #digest >= 16 and #digest % 2 == 0 and digest or u64.hex(hash)
-end
-
----@param options { convention: string|string[], unmatched?: "pass"|"drop"|"lose",
----   connector?: boolean } | { template: string, project?: "low64"|"high64"|"int" }
+---@param options { convention?: string|string[], template?: string, connector?: boolean,
+---   project?: "low64"|"high64"|"int", unmatched?: "pass"|"drop"|"lose" }
 ---@return kvgate.Filter
 return function(options)
   local given = check.options(options, {
@@ -46,21 +39,20 @@ return function(options)
     connector = "boolean",
   })
   local own = check.one_of(given, "convention", "template") == "template"
-  local read = own and own_template(given) or by_convention(given)
+  local read, digest = (own and own_template or by_convention)(given)
   local unmatched, connector = given.unmatched or "pass", given.connector
   if not UNMATCHED[unmatched] then check.refuse("unmatched", "pass, drop or lose", unmatched) end
 
   return function(event)
-    local hash, digest = read(event)
+    local hash, key = read(event)
     if not hash then
-      local key = event.object_key
-      if unmatched == "pass" or match.concerns_all(event, key) then return true end
+      if unmatched == "pass" or match.concerns_all(event, event.object_key) then return true end
       if unmatched == "drop" then return false end
-      error(("object_key %.200q is of no convention given"):format(tostring(key)))
+      error("object_key is of no convention given: " .. tostring(event.object_key):sub(1, 200))
     end
     event.seq_hashes = hash
     if event:has "block_hashes" then event.block_hashes = hash end
-    if connector then event.connector_block_hash = connector_hash(hash, digest) end
+    if connector then event.connector_block_hash = keys.full_digest(hash, key:string(digest)) end
     return event
   end
 end

@@ -6,17 +6,12 @@ local check = require "kvgate.options"
 local keys = require "kvgate.keys"
 local match = require "kvgate.match"
 
---- A template of all keys with that prefix: it is compared in C, without making a string.
-local function starting_with(prefix)
-  return keys.template(prefix:gsub("[{}%[%]\\]", "\\%0") .. "[{rest}]")
-end
-
 ---@param options { keep: string|string[] } | { drop: string|string[] }
 ---@return kvgate.Filter
 return function(options)
   local prefixes, keep = check.selection(options)
   local templates = {}
-  for i, prefix in ipairs(prefixes) do templates[i] = starting_with(prefix) end
+  for i, prefix in ipairs(prefixes) do templates[i] = keys.starting_with(prefix) end
 
   return function(event)
     for i = 1, #templates do

@@ -9,6 +9,7 @@
 --   signed    the engine's events write that integer as an int64
 --   accept    function(match): false if the key is of another kind
 --   refine    function(record): fills in what stands between the lines
+--             (neither sees texts of more than 4096 bytes: such keys are of another kind)
 --   names_model  the prefix may end in the model's name, with - for /
 --   covered   a later form of the convention finds the same digest in such keys
 --
@@ -18,6 +19,8 @@ local ffi = require "ffi"
 local fault = require "kvgate.fault"
 local key_template = require "kvgate.key_template"
 local u64 = require "kvgate.u64"
+
+local TEXT_MAX = 4096 -- bytes of a text that is looked into
 
 local signed_t = ffi.typeof "int64_t"
 
@@ -60,6 +63,21 @@ end
 
 local function always() return true end
 
+--- What a form accepts, of texts that patterns may run over.
+local function bounded(form, captures)
+  if not (form.accept or form.refine) then return always end
+  local texts, accept = {}, form.accept or always
+  for name, kind in pairs(captures) do
+    if kind == "text" then texts[#texts + 1] = name end
+  end
+  return function(match)
+    for i = 1, #texts do
+      if match:size(texts[i]) > TEXT_MAX then return false end
+    end
+    return accept(match)
+  end
+end
+
 --- A function that turns a match into the hash, unsigned.
 local function projection(project)
   if type(project) == "function" then return project end
@@ -78,7 +96,7 @@ local function ready(convention, form)
     version = form.version,
     template = known.template,
     captures = known.captures,
-    accept = form.accept or always,
+    accept = bounded(form, known.captures),
     project = projection(form.project),
     refine = form.refine or always,
     signed = form.signed,

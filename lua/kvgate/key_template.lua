@@ -126,6 +126,14 @@ local function methods_of_match(Match, found, captures, kinds)
     return string_of(bytes, size)
   end
 
+  --- How many bytes any capture has.
+  ---@param name string
+  ---@return integer # 0 if the capture's group is missing
+  function methods:size(name)
+    local _, size = capture_of(self, name)
+    return size
+  end
+
   return methods
 end
 

@@ -11,8 +11,16 @@
 local fault = require "kvgate.fault"
 local key_reader = require "kvgate.key_reader"
 local key_template = require "kvgate.key_template"
+local u64 = require "kvgate.u64"
 
 local keys = { template = key_template.new }
+
+--- A template of all keys with a prefix, and {rest} behind it.
+---@param prefix string bytes, compared as they are
+---@return kvgate.KeyTemplate
+function keys.starting_with(prefix)
+  return keys.template(prefix:gsub("[{}%[%]\\]", "\\%0") .. "[{rest}]")
+end
 
 -- ---- templates by name ----
 
@@ -43,7 +51,7 @@ local templates = {
 function keys.convention(name)
   local convention = templates[name]
   if not convention then
-    error(("no template for the convention %s; there are lmcache, sglang, vllm")
+    error(("no key convention with one template: %s; known are lmcache, sglang, vllm")
       :format(fault.name(name)), 0)
   end
   return convention.template, convention.project
@@ -98,6 +106,18 @@ function keys.detect(key, reader)
     reader = common
   end
   return reader:read(key)
+end
+
+--- A block's digest for Conductor's connector_block_hash, which takes an even number of digits, 16
+--- or more, and goes by the last 16: the digest of a key if it is one, else the hash.
+---@param hash uint64_t|int64_t
+---@param digest string
+---@return string
+function keys.full_digest(hash, digest)
+  local last = digest:sub(-64)
+  local is_hash = u64.low(last) == hash or u64.high(last) == hash
+  if is_hash and #last >= 16 and #last % 2 == 0 then return last end
+  return u64.hex(hash)
 end
 
 return keys

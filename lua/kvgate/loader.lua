@@ -20,6 +20,7 @@ local PUBLIC = {
   ["kvgate.keys"] = true,
   ["kvgate.match"] = true,
   ["kvgate.options"] = true,
+  ["kvgate.tenants"] = true,
   ["kvgate.u64"] = true,
   ["kvgate.value"] = true,
 }

@@ -1,4 +1,5 @@
 local filter = require "tests.support.filter"
+local relay = require "tests.support.relay"
 local python = require "tests.support.python"
 local wire = require "tests.support.wire"
 
@@ -27,6 +28,10 @@ describe("keys_to_hashes", function()
     { "sglang", H64, HIGH },
     { "lmcache", "Qwen/Qwen3-8B@2@1@" .. H64 .. "@bfloat16", LOW },
     { "lmcache", "Qwen/Qwen3-8B@2@1@1fa@half@3", 0x1fa },
+    { "lmcache", "Qwen/Qwen3-8B@2@1@-4950f44fcb5fa1b6@half", 0xb6af0bb034a05e4aULL },
+    { "lmcache-mp", "Qwen/Qwen3-8B@01000100@0@" .. H64 .. "@salt", LOW },
+    { "vllm-ascend", "m@pcp0@dcp0@head_or_tp_rank:1@pp_rank:0@" .. H64, LOW },
+    { "vllm", "m@store_pp:2@store_format:x@tp_rank:0@pcp0@dcp0@pp_rank:0@group:0@" .. H64, LOW },
   }) do
     it(("reads %s of %s"):format(case[1], case[2]), function()
       assert.same({ case[3] }, hashes({ convention = case[1] }, case[2]))
@@ -39,7 +44,8 @@ describe("keys_to_hashes", function()
     { "sglang", "sglang_mooncake_store_warmup_key0123456789abcdef0123456789abcdef" },
     { "sglang", "0" .. H64 .. "_0_k" },
     { "sglang", H64 .. "0_k" },
-    { "lmcache", "Qwen/Qwen3-8B@2@1@-4950f44fcb5fa1b6@half" },
+    { "sglang", H64 .. "_tp_0" },
+    { "lmcache", "Qwen/Qwen3-8B@2@1@1fa@quarter" },
     { "lmcache", "m@tp_rank:0@pcp0@dcp0@pp_rank:0@" .. H64 },
   }) do
     it(("finds no %s in %s"):format(case[1], case[2]), function()
@@ -108,6 +114,49 @@ for line in sys.stdin:
       filter.kept("keys_to_hashes.lua", { convention = "sglang", unmatched = "drop" }, events))
   end)
 
+  it("tries a list of conventions", function()
+    local options = { convention = { "vllm", "sglang" } }
+    assert.same({ LOW }, hashes(options, "m@tp_rank:0@pcp0@dcp0@pp_rank:0@" .. H64))
+    assert.same({ HIGH }, hashes(options, H64 .. "_0_k"))
+    assert.same({}, hashes(options, "m@2@1@1fa@half"))
+  end)
+
+  for _, case in ipairs({
+    { "vllm", "m@tp_rank:0@pcp0@dcp0@pp_rank:0@" .. H64, H64 },
+    { "vllm", "m@tp_rank:0@pcp0@dcp0@pp_rank:0@" .. ("0"):rep(64) .. H64, H64 },
+    { "vllm", "m@tp_rank:0@pcp0@dcp0@pp_rank:0@abc", "0000000000000abc" },
+    { "sglang", H64 .. "_0_k", H64 },
+    { "lmcache", "m@2@1@-4950f44fcb5fa1b6@half", "b6af0bb034a05e4a" },
+    { "lmcache", "vllm@m@2@1@12675106281628537544", "afe70601eeca92c8" },
+    { "integer", "42", "000000000000002a" },
+  }) do
+    it(("gives Conductor the digest of %s"):format(case[2]), function()
+      local event = { event_type = "stored", object_key = case[2] }
+      local out = convert({ convention = case[1], connector = true }, event)
+      assert.equal(case[3], out.connector_block_hash)
+      assert.is_nil(convert({ convention = case[1] }, event).connector_block_hash)
+    end)
+  end
+
+  it("gives Conductor the digest of a template of one's own", function()
+    local options = { template = "{m}/{hash:hex}", connector = true }
+    assert.equal(H64, convert(options, { object_key = "m/" .. H64 }).connector_block_hash)
+  end)
+
+  it("loses keys of another kind where that is asked for, and not cleared", function()
+    local subject = relay.new([[
+sources: [ { name: store, connect: "tcp://127.0.0.1:5557" } ]
+filters: [ { script: keys_to_hashes.lua, options: { convention: vllm, unmatched: lose } } ]
+streams: [ { name: out, bind: "tcp://127.0.0.1:6001" } ]
+]])
+    subject:send { relay.event("weights/layer.0"),
+      relay.event(nil, { event_type = "cleared" }) }
+    local status = subject.core:status()
+    assert.truthy(status:find('"errors":1', 1, true), status)
+    assert.equal(1, #subject.core:sent "out")
+    assert.truthy(status:find('"reserved_numbers":1', 1, true), status)
+  end)
+
   it("passes cleared, which names no key, also when others are dropped", function()
     local options = { convention = "vllm", unmatched = "drop" }
     local out = convert(options, { event_type = "cleared" })
@@ -118,14 +167,16 @@ for line in sys.stdin:
   for _, case in ipairs({
     { "no options", {}, 'option "convention" or option "template"' },
     { "both options", { convention = "vllm", template = "{hash:hex}" }, "one of them" },
-    { "an unknown convention", { convention = "vlm" }, "known are lmcache, sglang, vllm" },
+    { "an unknown convention", { convention = "vlm" }, "known are integer, kvbm, lmcache, " },
     { "a template that is none", { template = "{hash:hex" }, "column 1: { is never closed" },
     { "a template without {hash:hex}", { template = "{hash}" }, "a template with {hash:hex}" },
     { "an int template for low64", { template = "{hash:int}" }, "a template with {hash:hex}" },
     { "an unknown projection", { template = "{hash:hex}", project = "mid64" },
       "low64, high64 or int" },
     { "a projection of a convention", { convention = "vllm", project = "low64" }, '"project"' },
-    { "an unknown fate", { convention = "vllm", unmatched = "lose" }, "pass or drop" },
+    { "an unknown fate", { convention = "vllm", unmatched = "keep" },
+      "pass, drop or lose" },
+    { "an empty list of conventions", { convention = "" }, "a string or a list of strings" },
   }) do
     it("refuses " .. case[1], function()
       local why = filter.mistake("keys_to_hashes.lua", case[2])

@@ -309,6 +309,22 @@ describe("key conventions", function()
     end
   end)
 
+  it("match no text that patterns could not run over", function()
+    local long = ("x"):rep(100000)
+    local keys = {
+      P .. "_0_" .. long, P .. "_" .. long .. ".bin", "m@1@0@1fa@half@t%" .. long,
+      "vllm@" .. long .. "@1@0@1fa", "1:" .. long,
+      ASCEND .. "@pp_rank:1@group:0@cache_role:kv@cache_family:" .. long .. "@" .. H,
+      "vllm@m@1@0@" .. ("1"):rep(100000), ("1"):rep(100000), "0x" .. ("1"):rep(100000),
+    }
+    for i, record in ipairs((read("nil", keys, "keys.detect(event)"))) do
+      assert.equal("", record, keys[i]:sub(1, 80))
+    end
+    assert.equal("", read('"lmcache-mp"', { long .. "@01000100@0@" .. H })[1])
+    local record = read('"vllm"', { long .. "@m" .. VLLM .. "@" .. H })[1]
+    assert.truthy(record:find("prefix=" .. long, 1, true))
+  end)
+
   it("are tried in the order of a configured list", function()
     local key = P .. "_1_k"
     local detect = "keys.detect(event, reader)"
@@ -350,7 +366,7 @@ for line in sys.stdin:
   for _, case in ipairs({
     { 'keys.reader "vlm"', '"vlm"; known are integer, kvbm, lmcache, ' },
     { "keys.reader {}", "at least one convention" }, { "keys.reader { 1 }", "convention is a str" },
-    { 'keys.convention "kvbm"', "there are lmcache, sglang, vllm" },
+    { 'keys.convention "kvbm"', "known are lmcache, sglang, vllm" },
     { "keys.reader().forms = 1", "cannot be changed" },
   }) do
     it("refuse " .. case[1], function()
