@@ -36,12 +36,12 @@ end
 
 forms["vllm"] = {
   {
-    version = "namespace", covered = true, refine = take_namespace,
+    version = "namespace", covered = true, any_size = true, refine = take_namespace,
     template = "[{prefix}@]{model}@[store_tp:{store_tp:int}@]store_pp:{store_pp:int}"
       .. "@store_format:{store_format}[@store_schema:{store_schema:hex}]" .. VLLM_RANKS,
   },
   {
-    version = "group", refine = take_last_digest,
+    version = "group", any_size = true, refine = take_last_digest,
     template = "[{prefix}@]{model}" .. VLLM_RANKS,
   },
 }

@@ -11,6 +11,7 @@
 --   refine    function(record): fills in what stands between the lines
 --             (neither sees texts of more than 4096 bytes: such keys are of another kind)
 --   names_model  the prefix may end in the model's name, with - for /
+--   any_size  both do without patterns, which run over so much only
 --   covered   a later form of the convention finds the same digest in such keys
 --
 -- Templates are made when a reader that uses them is made, and shared by all.
@@ -65,7 +66,7 @@ local function always() return true end
 
 --- What a form accepts, of texts that patterns may run over.
 local function bounded(form, captures)
-  if not (form.accept or form.refine) then return always end
+  if form.any_size or not (form.accept or form.refine) then return form.accept or always end
   local texts, accept = {}, form.accept or always
   for name, kind in pairs(captures) do
     if kind == "text" then texts[#texts + 1] = name end
