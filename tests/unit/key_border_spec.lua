@@ -76,6 +76,14 @@ describe("a template in a filter", function()
     assert.same({ kind = "array", 0xfedcba9876543210ULL, 0x0123456789abcdefULL }, event.seq_hashes)
   end)
 
+  it("gives the sizes of captures, 0 for what is missing", function()
+    local event = run('local t = keys.template "{a}[@{b:int}]"', [[
+      local key = t:match(event, "object_key")
+      event.lora_name = key:size "a" .. " " .. key:size "b"
+    ]], "x\0yz")
+    assert.equal("4 0", event.lora_name)
+  end)
+
   it("gives nil for what is missing", function()
     local event = run("", [[
       local key = keys.vllm:match(event, "object_key")
