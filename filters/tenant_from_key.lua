@@ -23,18 +23,20 @@ local function by_prefix(map, known)
   end
 end
 
---- Tenants by the salt of MP keys, or by a tag of the engine's keys.
-local function by_record(tag)
+--- Tenants by a tag of the engine workers' keys, or by the salt of the MP server's.
+local function by_part(tag)
   local reader = keys.reader(tag and "lmcache" or "lmcache-mp")
   return function(event)
-    local record = reader:read(event)
-    if not tag then return record and record.salt end
-    return record and record.tags and record.tags[tag]
+    if tag then
+      local record = reader:read(event)
+      return record and record.tags and record.tags[tag]
+    end
+    local _, key = reader:hash(event)
+    return key and key:string "salt"
   end
 end
 
---- `default` is for keys that name no tenant; without it those events keep theirs.
--- Without `tag` and `prefixes` the salt is the tenant.
+--- Without tag and prefixes it is the salt. `default` is for keys that name no tenant.
 ---@param options { tag?: string, prefixes?: table<string, string>, default?: string,
 ---   tenants?: string|string[] }
 ---@return kvgate.Filter
@@ -44,7 +46,7 @@ return function(options)
   if given.prefixes and given.tag then check.one_of(given, "prefixes", "tag") end
   local known, default = tenants.new(given.tenants), given.default
   if default then known:add(default) end
-  local read = given.prefixes and by_prefix(given.prefixes, known) or by_record(given.tag)
+  local read = given.prefixes and by_prefix(given.prefixes, known) or by_part(given.tag)
 
   return function(event)
     if match.is_cleared(event) then return known:clear(event) end

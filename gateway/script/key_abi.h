@@ -1,5 +1,5 @@
 /*
- * key_abi - key templates as lua/kvgate/keys.lua reaches them
+ * key_abi - key templates as lua/kvgate/key_template.lua reaches them
  *
  * Read twice, as script/border_abi.h.  The functions hang in border.keys; none
  * of them raises.  A template lives as long as the Lua object that holds it.

@@ -49,14 +49,17 @@ local key_reader = {}
 
 -- ---- forms ----
 
-local compiled = {} -- template text to the template and the kinds of its captures
+--- Template text to the template, and its captures as two lists: names and kinds.
+local compiled = {}
 
 local function compile(text)
   local found = compiled[text]
   if not found then
-    local template, captures = key_template.new(text), {}
-    for name in text:gmatch "{([%w_]+)" do captures[name] = template:kind(name) end
-    found = { template = template, captures = captures }
+    found = { template = key_template.new(text), names = {}, kinds = {} }
+    for name in text:gmatch "{([%w_]+)" do
+      found.names[#found.names + 1] = name
+      found.kinds[#found.kinds + 1] = found.template:kind(name)
+    end
     compiled[text] = found
   end
   return found
@@ -65,11 +68,11 @@ end
 local function always() return true end
 
 --- What a form accepts, of texts that patterns may run over.
-local function bounded(form, captures)
+local function bounded(form, known)
   if form.any_size or not (form.accept or form.refine) then return form.accept or always end
   local texts, accept = {}, form.accept or always
-  for name, kind in pairs(captures) do
-    if kind == "text" then texts[#texts + 1] = name end
+  for i, name in ipairs(known.names) do
+    if known.kinds[i] == "text" then texts[#texts + 1] = name end
   end
   return function(match)
     for i = 1, #texts do
@@ -96,8 +99,9 @@ local function ready(convention, form)
     convention = convention,
     version = form.version,
     template = known.template,
-    captures = known.captures,
-    accept = bounded(form, known.captures),
+    names = known.names,
+    kinds = known.kinds,
+    accept = bounded(form, known),
     project = projection(form.project),
     refine = form.refine or always,
     signed = form.signed,
@@ -124,8 +128,9 @@ end
 --- The record of a match.
 local function record_of(form, match, models)
   local record = { convention = form.convention, version = form.version }
-  for name, kind in pairs(form.captures) do
-    if kind == "int" and name ~= "digest" then
+  for i = 1, #form.names do
+    local name = form.names[i]
+    if form.kinds[i] == "int" and name ~= "digest" then
       record[name] = match:int(name)
     else
       record[name] = match:string(name)
