@@ -188,8 +188,8 @@ local function forms_of(conventions, name)
   local known = {}
   for each in pairs(conventions) do known[#known + 1] = each end
   table.sort(known)
-  error(("unknown key convention %s; known are %s")
-    :format(fault.name(name), table.concat(known, ", ")), 0)
+  fault.refuse(("unknown key convention %q%s")
+    :format(tostring(name), fault.hint(name, known)))
 end
 
 --- A reader that tries some conventions in turn.

@@ -364,7 +364,7 @@ for line in sys.stdin:
   end)
 
   for _, case in ipairs({
-    { 'keys.reader "vlm"', '"vlm"; known are integer, kvbm, lmcache, ' },
+    { 'keys.reader "vlm"', '"vlm"; did you mean "vllm"? known are integer, kvbm, lmcache, ' },
     { "keys.reader {}", "at least one convention" }, { "keys.reader { 1 }", "convention is a str" },
     { 'keys.convention "kvbm"', "known are lmcache, sglang, vllm" },
     { "keys.reader().forms = 1", "cannot be changed" },
