@@ -8,7 +8,8 @@
  *   POST /reload   reads the configuration again; 200, or 422 and the mistakes
  *
  * No threads: the loop polls admin_descriptor and calls admin_run, which never
- * blocks.  Connections, how long they last and the size of requests are bounded.
+ * blocks.  Connections, how long they last and the size of requests are
+ * bounded.
  */
 #ifndef IO_ADMIN_H
 #define IO_ADMIN_H
