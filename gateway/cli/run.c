@@ -36,9 +36,8 @@ static int run_gateway(struct draft *draft, const char *path,
         draft_free(draft);
         return EXIT_FAILED;
     }
-    log_line(LOG_INFO, "numbers start at 1: without a state directory a "
-                       "restart of the gateway looks like a restart of the "
-                       "publisher");
+    log_line(LOG_INFO, "numbers start at 1; subscribers see that as a restart "
+                       "of the publisher");
     log_line(LOG_INFO, "running");
     loop_run(gateway);
     log_line(LOG_INFO, "stopping");
