@@ -86,16 +86,17 @@ static bool read_value(const struct argument *argument, void *target,
     return false;
 }
 
+/* `word` is the option as it was given, perhaps with its "=value". */
 static void refuse_unknown(struct error *error, const struct argument *table,
                            const char *word)
 {
     int length = (int)strcspn(word, "=");
-    char name[64];
+    char name[64] = "";
     struct usage_guess guess = {.word = name};
 
-    snprintf(name, sizeof name, "%.*s", length > 2 ? length - 2 : 0,
-             word + (length > 2 ? 2 : 0));
-    for (; length > 2 && table->name != NULL; table++)
+    if (strncmp(word, "--", 2) == 0)
+        snprintf(name, sizeof name, "%.*s", length - 2, word + 2);
+    for (; table->name != NULL; table++)
         usage_offer(&guess, table->name);
     if (guess.nearest != NULL)
         error_set(error, "unknown option %.*s, did you mean --%s?", length,
