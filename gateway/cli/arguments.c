@@ -98,7 +98,9 @@ static void refuse_unknown(struct error *error, const struct argument *table,
         snprintf(name, sizeof name, "%.*s", length - 2, word + 2);
     for (; table->name != NULL; table++)
         usage_offer(&guess, table->name);
-    if (guess.nearest != NULL)
+    if (guess.nearest != NULL && guess.distance == 0)
+        error_set(error, "option --%s takes no value", guess.nearest);
+    else if (guess.nearest != NULL)
         error_set(error, "unknown option %.*s, did you mean --%s?", length,
                   word, guess.nearest);
     else

@@ -342,6 +342,7 @@ class Ends(unittest.TestCase):
             (["--bind", "ipc://a", "--connect", "ipc://b"], r"exclude each other"),
             (["--speed", "1"], r"unknown option --speed"),
             (["--drop-evry=9"], r"unknown option --drop-evry, did you mean --drop-every\?"),
+            (["--no-legacy=1"], r"option --no-legacy takes no value"),
             (["--tenant", "a"], r"options are not abbreviated, say --tenants"),
             (["--tenant=a"], r"options are not abbreviated, say --tenants"),
             (["-q"], r"unknown option -q"),
