@@ -5,6 +5,7 @@
 #include "cli/sim_options.h"
 #include "cli/sim_pace.h"
 #include "cli/sim_payload.h"
+#include "cli/sim_replay.h"
 #include "cli/sim_world.h"
 #include "cli/usage.h"
 #include "io/publisher.h"
@@ -44,6 +45,7 @@ struct sim {
     struct sim_world *world;
     struct sim_payload payload;
     struct publisher publisher;
+    struct sim_replay replay; /* of a recording, if one is replayed */
     struct seq_stamper stamper;
     struct tally tally;
     struct sim_pace pace;
@@ -248,6 +250,27 @@ static void run(struct sim *sim)
     tell(&sim->tally);
 }
 
+/* Replay instead of making up. */
+static int replay(struct sim *sim, struct error *error)
+{
+    int stop = signals_descriptor();
+    bool whole = false;
+
+    log_line(LOG_INFO, "sim: replaying %s on %s", sim->options.from,
+             sim->publisher.endpoint);
+    if (publisher_wait(&sim->publisher, sim->options.subscribers, stop))
+        whole = sim_replay_run(&sim->replay, &sim->publisher, stop, error);
+    publisher_close(&sim->publisher, whole || error_is_set(error)
+                                         ? LINGER_MS
+                                         : LINGER_STOPPED_MS);
+    log_line(LOG_INFO, "sim: %" PRIu64 " messages, %" PRIu64 " rounds",
+             sim->replay.messages, sim->replay.rounds);
+    if (!error_is_set(error))
+        return EXIT_FINE;
+    log_line(LOG_ERROR, "sim: %s", error->text);
+    return EXIT_FAILED;
+}
+
 static bool open_publisher(struct sim *sim, struct error *error)
 {
     const struct sim_options *options = &sim->options;
@@ -260,6 +283,32 @@ static bool open_publisher(struct sim *sim, struct error *error)
 
     return publisher_open(&sim->publisher, &address, options->subscribers > 0,
                           error);
+}
+
+static bool open_all(struct sim *sim, struct error *error)
+{
+    if (sim->options.from != NULL &&
+        !sim_replay_open(&sim->replay, &sim->options, error))
+        return false;
+    return signals_open(error) && open_publisher(sim, error);
+}
+
+static int run_options(struct sim *sim)
+{
+    struct error error = {0};
+    int code = EXIT_FAILED;
+
+    if (!open_all(sim, &error)) {
+        log_line(LOG_ERROR, "%s", error.text);
+        publisher_close(&sim->publisher, LINGER_STOPPED_MS);
+    } else if (sim->options.from != NULL) {
+        code = replay(sim, &error);
+    } else {
+        run(sim);
+        code = EXIT_FINE;
+    }
+    sim_replay_close(&sim->replay);
+    return code;
 }
 
 int sim_main(int argc, char **argv)
@@ -276,11 +325,5 @@ int sim_main(int argc, char **argv)
         sim_options_help();
         return EXIT_FINE;
     }
-    if (!signals_open(&error) || !open_publisher(&sim, &error)) {
-        log_line(LOG_ERROR, "%s", error.text);
-        publisher_close(&sim.publisher, LINGER_STOPPED_MS);
-        return EXIT_FAILED;
-    }
-    run(&sim);
-    return EXIT_FINE;
+    return run_options(&sim);
 }

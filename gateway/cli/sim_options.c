@@ -1,8 +1,11 @@
 #include "cli/sim_options.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { WEIGHT_MAX = 1000000, HWM_MAX = 100000000 };
+
+static const double SPEED_LEAST = 0.001, SPEED_MOST = 1000000;
 
 #define PLACE(field) offsetof(struct sim_options, field)
 
@@ -71,6 +74,22 @@ static bool read_media(void *target, char *text, struct error *error)
         }
     }
     return true;
+}
+
+static bool read_speed(void *target, char *text, struct error *error)
+{
+    struct sim_options *options = target;
+    char *end;
+
+    options->timed = true;
+    options->speed = strtod(text, &end);
+    if (text[0] >= '0' && text[0] <= '9' && *end == '\0' &&
+        (options->speed == 0 ||
+         (options->speed >= SPEED_LEAST && options->speed <= SPEED_MOST)))
+        return true;
+    error_set(error, "\"%s\" is not 0 or a number from %g to %g", text,
+              SPEED_LEAST, SPEED_MOST);
+    return false;
 }
 
 static const struct argument table[] = {
@@ -208,6 +227,26 @@ static const struct argument table[] = {
      .offset = PLACE(malformed),
      .most = UINT64_MAX,
      .help = "fault: every N-th message is broken, each in another way"},
+    {.name = "from",
+     .value = "FILE",
+     .kind = ARGUMENT_TEXT,
+     .offset = PLACE(from),
+     .help = "replay what kvgate tap --record wrote, as it was; nothing is "
+             "made up, so what says how has no effect"},
+    {.name = "stream",
+     .value = "NAME",
+     .kind = ARGUMENT_TEXT,
+     .offset = PLACE(stream),
+     .help = "of a recording that has several"},
+    {.name = "speed",
+     .value = "X",
+     .kind = ARGUMENT_OTHER,
+     .read = read_speed,
+     .help = "of a recording's time; 2: in half of it, 0: no pause (1)"},
+    {.name = "loop",
+     .kind = ARGUMENT_FLAG,
+     .offset = PLACE(loop),
+     .help = "replay the recording again and again, numbers too"},
     {.name = "help",
      .kind = ARGUMENT_FLAG,
      .offset = PLACE(help),
@@ -231,6 +270,7 @@ static void set_defaults(struct sim_options *options)
         .salt = "",
         .lora = "",
         .block_size = 16,
+        .speed = 1,
     };
 }
 
@@ -243,6 +283,16 @@ static bool check_endpoint(struct sim_options *options, struct error *error)
     if (options->bind == NULL && options->connect == NULL)
         options->bind = "tcp://127.0.0.1:5557";
     return true;
+}
+
+static bool check_recording(const struct sim_options *options,
+                            struct error *error)
+{
+    if (options->from != NULL)
+        return true;
+    if (options->stream != NULL || options->timed || options->loop)
+        error_set(error, "--stream, --speed and --loop need --from");
+    return !error_is_set(error);
 }
 
 bool sim_options_read(struct sim_options *options, int argc, char **argv,
@@ -266,7 +316,7 @@ bool sim_options_read(struct sim_options *options, int argc, char **argv,
         error_set(error, "--backend: a publisher without one is disabled");
         return false;
     }
-    return check_endpoint(options, error);
+    return check_recording(options, error) && check_endpoint(options, error);
 }
 
 void sim_options_help(void)

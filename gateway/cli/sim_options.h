@@ -50,6 +50,11 @@ struct sim_options {
     bool no_legacy;
 
     uint64_t drop_every, restart_at, malformed; /* messages; 0: never */
+    const char *from;   /* a recording; NULL: events are made up */
+    const char *stream; /* of the recording; NULL: its only one */
+    double speed;       /* of the recording's time; 0: no pause */
+    bool timed;         /* a speed was asked for */
+    bool loop;
     bool help;
 };
 

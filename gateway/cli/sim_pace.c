@@ -1,6 +1,5 @@
 #include "cli/sim_pace.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <time.h>
 
@@ -19,33 +18,45 @@ void sim_pace_start(struct sim_pace *pace, uint64_t rate)
     *pace = (struct sim_pace){.rate = rate, .started_ns = clock_ns()};
 }
 
-/* Nanoseconds until the event is due. */
-static uint64_t time_left(struct sim_pace *pace, uint64_t made)
+/* Nanoseconds until what is due `offset` after the start. */
+static uint64_t time_left(struct sim_pace *pace, uint64_t offset)
 {
-    uint64_t offset, now;
+    uint64_t now = clock_ns();
 
-    if (pace->rate == 0)
-        return 0;
-    now = clock_ns();
-    offset = (uint64_t)((double)made / (double)pace->rate * NS_PER_S);
     if (pace->started_ns + offset + NS_PER_S < now)
         pace->started_ns = now - offset;
     return pace->started_ns + offset > now ? pace->started_ns + offset - now
                                            : 0;
 }
 
-bool sim_pace_wait(struct sim_pace *pace, uint64_t made, int descriptor)
+/* Sleep; false when `descriptor` became readable first. */
+static bool sleep_for(uint64_t left, int descriptor)
 {
     struct pollfd item = {.fd = descriptor, .events = POLLIN};
-    struct timespec wait;
+    struct timespec wait = {.tv_sec = (time_t)(left / NS_PER_S),
+                            .tv_nsec = (long)(left % NS_PER_S)};
+
+    return ppoll(&item, 1, &wait, NULL) <= 0;
+}
+
+bool sim_pace_wait_until(struct sim_pace *pace, uint64_t offset_ns,
+                         int descriptor)
+{
     uint64_t left;
 
     do {
-        left = time_left(pace, made);
-        wait.tv_sec = (time_t)(left / NS_PER_S);
-        wait.tv_nsec = (long)(left % NS_PER_S);
-        if (ppoll(&item, 1, &wait, NULL) > 0)
+        left = time_left(pace, offset_ns);
+        if (!sleep_for(left, descriptor))
             return false;
     } while (left > 0);
     return true;
+}
+
+bool sim_pace_wait(struct sim_pace *pace, uint64_t made, int descriptor)
+{
+    if (pace->rate == 0)
+        return sleep_for(0, descriptor);
+    return sim_pace_wait_until(
+        pace, (uint64_t)((double)made / (double)pace->rate * NS_PER_S),
+        descriptor);
 }

@@ -22,4 +22,8 @@ void sim_pace_start(struct sim_pace *pace, uint64_t rate);
  * became readable first. */
 bool sim_pace_wait(struct sim_pace *pace, uint64_t made, int descriptor);
 
+/* The same for what is due `offset_ns` after the first, whatever the rate. */
+bool sim_pace_wait_until(struct sim_pace *pace, uint64_t offset_ns,
+                         int descriptor);
+
 #endif

@@ -5,6 +5,7 @@
 #include "cli/tap_options.h"
 #include "cli/tap_output.h"
 #include "cli/tap_print.h"
+#include "cli/tap_record.h"
 #include "cli/usage.h"
 #include "io/clock.h"
 #include "io/inlet.h"
@@ -35,6 +36,7 @@ struct tap_stream {
 struct tap {
     struct tap_options options;
     struct tap_output output;
+    struct tap_record record;
     struct tap_stream streams[TAP_STREAMS_MAX];
     uint64_t printed;
     void *context;
@@ -72,12 +74,15 @@ static bool open_stream(struct tap *tap, size_t index, struct error *error)
     };
     stream->inlet =
         inlet_open(tap->context, &options, tap->options.topic, true, error);
+    if (stream->inlet != NULL && tap->options.record != NULL)
+        inlet_keep_frames(stream->inlet);
     return stream->inlet != NULL;
 }
 
 static bool open_all(struct tap *tap, struct error *error)
 {
-    if (!signals_open(error))
+    if (!signals_open(error) ||
+        !tap_record_open(&tap->record, &tap->options, error))
         return false;
     tap->output.stop = signals_descriptor();
     tap->context = socket_context_new(error);
@@ -93,6 +98,7 @@ static void close_all(struct tap *tap)
 {
     for (size_t i = 0; i < tap->options.endpoint_count; i++)
         inlet_close(tap->streams[i].inlet);
+    tap_record_close(&tap->record);
     socket_context_free(tap->context);
     buffer_free(&tap->output.lines);
 }
@@ -113,6 +119,8 @@ static bool drain(struct tap *tap, struct tap_stream *stream, bool *more)
             return false;
         if (!inlet_receive(stream->inlet, &message))
             return true;
+        tap_record_message(&tap->record, stream->inlet,
+                           (size_t)(stream - tap->streams));
         topic = inlet_topic(stream->inlet, &topic_size);
         tap_print_message(&stream->printer, topic, topic_size, &message);
         inlet_release(stream->inlet);
@@ -193,7 +201,7 @@ static void run(struct tap *tap)
     while (drain_all(tap, &more)) {
         tell_connections(tap);
         tell_absent(tap);
-        if (!tap_output_flush(&tap->output))
+        if (!tap_record_flush(&tap->record) || !tap_output_flush(&tap->output))
             return;
         if (!more && !wait_for_news(tap))
             return;
@@ -204,6 +212,11 @@ static void run(struct tap *tap)
 static int run_opened(struct tap *tap)
 {
     run(tap);
+    if (!tap_record_flush(&tap->record)) {
+        log_line(LOG_ERROR, "tap: %s: cannot write: %s", tap->options.record,
+                 strerror(tap->record.failure));
+        return EXIT_FAILED;
+    }
     if (tap->output.failure == 0 || tap->output.failure == EPIPE)
         return EXIT_FINE;
     log_line(LOG_ERROR, "tap: cannot write: %s", strerror(tap->output.failure));

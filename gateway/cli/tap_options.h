@@ -28,6 +28,7 @@ struct tap_options {
     uint64_t count;              /* lines of events to print; 0: no end */
     bool batches;                /* one line a message */
     struct argument_list fields; /* of an event; none: all of them */
+    const char *record;          /* a file to write to; NULL: none */
     bool help;
 };
 

@@ -18,7 +18,9 @@ struct inlet {
     char *topic;
     int hwm;
     int descriptor;
-    zmq_msg_t frames[FRAMES]; /* of the message in hand */
+    zmq_msg_t frames[INLET_FRAMES_MAX]; /* of the message in hand */
+    size_t kept;                        /* that are held at the most */
+    size_t held;                        /* that are held now */
 };
 
 static void subscribe(struct inlet *inlet, const char *topic)
@@ -49,7 +51,8 @@ struct inlet *inlet_open(void *context, const struct socket_options *options,
 {
     struct inlet *inlet = memory_new(sizeof *inlet);
 
-    for (int i = 0; i < FRAMES; i++)
+    inlet->kept = FRAMES;
+    for (int i = 0; i < INLET_FRAMES_MAX; i++)
         zmq_msg_init(&inlet->frames[i]);
     inlet->topic = memory_text(topic, strlen(topic));
     inlet->hwm = options->hwm;
@@ -124,8 +127,8 @@ static bool receive_frame(struct inlet *inlet, zmq_msg_t *frame)
     return size >= 0;
 }
 
-/* Frames past the third: libzmq has all of a message or nothing of it, so
- * taking them is no more than letting go of memory. */
+/* Frames past those that are kept: libzmq has all of a message or nothing of
+ * it, so taking them is no more than letting go of memory. */
 static size_t discard_frames(struct inlet *inlet)
 {
     size_t count = 0;
@@ -146,7 +149,7 @@ static size_t receive_frames(struct inlet *inlet)
 {
     size_t count = 0;
 
-    while (count < FRAMES) {
+    while (count < inlet->kept) {
         if (!receive_frame(inlet, &inlet->frames[count]))
             return count;
         if (!zmq_msg_more(&inlet->frames[count++]))
@@ -161,6 +164,7 @@ bool inlet_receive(struct inlet *inlet, struct message *message)
     zmq_msg_t *payload = &inlet->frames[2];
     size_t count = receive_frames(inlet);
 
+    inlet->held = count < inlet->kept ? count : inlet->kept;
     *message = (struct message){.frames = count};
     if (count > 1) {
         message->sequence = zmq_msg_data(sequence);
@@ -180,9 +184,25 @@ const uint8_t *inlet_topic(struct inlet *inlet, size_t *size)
     return zmq_msg_data(&inlet->frames[0]);
 }
 
+void inlet_keep_frames(struct inlet *inlet)
+{
+    inlet->kept = INLET_FRAMES_MAX;
+}
+
+size_t inlet_frame_count(const struct inlet *inlet)
+{
+    return inlet->held;
+}
+
+const uint8_t *inlet_frame(struct inlet *inlet, size_t index, size_t *size)
+{
+    *size = zmq_msg_size(&inlet->frames[index]);
+    return zmq_msg_data(&inlet->frames[index]);
+}
+
 void inlet_release(struct inlet *inlet)
 {
-    for (int i = 0; i < FRAMES; i++) {
+    for (size_t i = 0; i < inlet->kept; i++) {
         zmq_msg_close(&inlet->frames[i]);
         zmq_msg_init(&inlet->frames[i]);
     }

@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { INLET_FRAMES_MAX = 16 };
+
 struct inlet;
 
 /*
@@ -49,6 +51,13 @@ bool inlet_receive(struct inlet *inlet, struct message *message);
 
 /* Frame 0 of the message in hand. */
 const uint8_t *inlet_topic(struct inlet *inlet, size_t *size);
+
+/* Hold on to frames past the third from now on, up to INLET_FRAMES_MAX. */
+void inlet_keep_frames(struct inlet *inlet);
+
+/* How many frames of the message in hand are held, and one of them. */
+size_t inlet_frame_count(const struct inlet *inlet);
+const uint8_t *inlet_frame(struct inlet *inlet, size_t index, size_t *size);
 
 /* Let go of the message in hand. */
 void inlet_release(struct inlet *inlet);

@@ -14,6 +14,7 @@ int luaopen_gateway(lua_State *L)
 {
     lua_newtable(L);
     module_base(L);
+    module_recording(L);
     module_codec(L);
     module_script(L);
     module_keys(L);

@@ -10,12 +10,13 @@
 
 #include <lauxlib.h>
 
-void module_base(lua_State *L);     /* config, json, metrics, log */
-void module_codec(lua_State *L);    /* cursor, event, batch, builder */
-void module_script(lua_State *L);   /* scripts */
-void module_keys(lua_State *L);     /* key templates */
-void module_relay(lua_State *L);    /* the whole relay */
-void module_sequence(lua_State *L); /* trackers and stampers */
+void module_base(lua_State *L);      /* config, json, metrics, log */
+void module_recording(lua_State *L); /* recordings */
+void module_codec(lua_State *L);     /* cursor, event, batch, builder */
+void module_script(lua_State *L);    /* scripts */
+void module_keys(lua_State *L);      /* key templates */
+void module_relay(lua_State *L);     /* the whole relay */
+void module_sequence(lua_State *L);  /* trackers and stampers */
 
 /* A metatable of that name, with its methods, left on the stack. */
 void module_class(lua_State *L, const char *name, const luaL_Reg *methods);

@@ -340,7 +340,7 @@ class Ends(unittest.TestCase):
             (["--backend", ""], r"--backend"),
             (["--model", "m" * 201], r"--model: longer than 200 bytes"),
             (["--bind", "ipc://a", "--connect", "ipc://b"], r"exclude each other"),
-            (["--speed", "1"], r"unknown option --speed"),
+            (["--tempo", "1"], r"unknown option --tempo"),
             (["--drop-evry=9"], r"unknown option --drop-evry, did you mean --drop-every\?"),
             (["--no-legacy=1"], r"option --no-legacy takes no value"),
             (["--tenant", "a"], r"options are not abbreviated, say --tenants"),
@@ -362,7 +362,7 @@ class Ends(unittest.TestCase):
         for option in ("bind", "connect", "rate", "count", "batch", "tenants", "keys", "mix",
                        "medium", "model", "block-size", "backend", "dp-rank", "seed",
                        "no-legacy", "drop-every", "restart-at", "malformed",
-                       "wait-subscribers", "timestamp"):
+                       "wait-subscribers", "timestamp", "from", "stream", "speed", "loop"):
             self.assertIn(f"--{option}", result.stdout)
 
 
