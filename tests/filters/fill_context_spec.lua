@@ -1,4 +1,4 @@
-local filter = require "tests.support.filter"
+local filter = require "kvgate.testing"
 
 local FIELDS = { "model_name", "block_size", "additional_salt", "lora_name", "dp_rank" }
 

@@ -4,7 +4,7 @@
 -- filter or the body of one, and must get over a stored and a cleared event; but a *_spec.lua is
 -- run here. YAML must load; sh is run with the program that was built.
 
-local filter = require "tests.support.filter"
+local filter = require "kvgate.testing"
 local relay = require "tests.support.relay"
 
 local function read(path)

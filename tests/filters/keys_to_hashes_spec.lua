@@ -1,4 +1,4 @@
-local filter = require "tests.support.filter"
+local filter = require "kvgate.testing"
 local relay = require "tests.support.relay"
 local python = require "tests.support.python"
 local wire = require "tests.support.wire"

@@ -1,4 +1,4 @@
-local filter = require "tests.support.filter"
+local filter = require "kvgate.testing"
 
 local STREAMS = { "acme", "globex", "rest" }
 

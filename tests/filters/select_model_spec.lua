@@ -1,4 +1,4 @@
-local filter = require "tests.support.filter"
+local filter = require "kvgate.testing"
 
 local function kept(options, events) return filter.kept("select_model.lua", options, events) end
 

@@ -1,4 +1,4 @@
-local filter = require "tests.support.filter"
+local filter = require "kvgate.testing"
 
 local function strip(options, event)
   return filter.run("strip_fields.lua", options, { event })[1]
