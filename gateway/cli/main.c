@@ -8,6 +8,7 @@
 #include "cli/sim_options.h"
 #include "cli/tap.h"
 #include "cli/tap_options.h"
+#include "cli/try.h"
 #include "cli/usage.h"
 
 #include <stdbool.h>
@@ -37,6 +38,11 @@ static const struct usage_command commands[] = {
      .about = "print a stream as JSON lines, see kvgate tap --help",
      .run = tap_main,
      .help = tap_options_help},
+    {.name = "try",
+     .arguments = "CONFIG|FILTER FILE [OPTIONS]",
+     .about = "say what becomes of each event of a file, see kvgate try --help",
+     .run = try_main,
+     .help = try_help},
     {.name = "help",
      .arguments = "[COMMAND]",
      .about = "print this, or how to use one of them",

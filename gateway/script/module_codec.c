@@ -6,6 +6,7 @@
 #include "codec/batch.h"
 #include "codec/builder.h"
 #include "codec/cursor.h"
+#include "codec/json_read.h"
 #include "codec/pack.h"
 #include "script/module.h"
 
@@ -433,16 +434,43 @@ static int reader_build(lua_State *L)
     return 2;
 }
 
+/* json(text) -> bytes, or nil and why */
+static int codec_json(lua_State *L)
+{
+    size_t size;
+    const char *text = luaL_checklstring(L, 1, &size);
+    struct buffer out = {0};
+    struct error error = {0};
+    bool done = json_read(&out, text, size, &error);
+
+    if (done) {
+        push_bytes(L, out.data, out.size);
+    } else {
+        lua_pushnil(L);
+        lua_pushstring(L, error.text);
+    }
+    buffer_free(&out);
+    return done ? 1 : 2;
+}
+
 static const luaL_Reg methods[] = {
     {"open", reader_open},       {"index", reader_index},
     {"rewrite", reader_rewrite}, {"named", reader_named},
     {"build", reader_build},     {NULL, NULL}};
 
-static const luaL_Reg functions[] = {
-    {"check", codec_check}, {"kind", codec_kind},     {"count", codec_count},
-    {"bytes", codec_bytes}, {"u64", codec_u64},       {"i64", codec_i64},
-    {"pack", codec_pack},   {"double", codec_double}, {"fields", codec_fields},
-    {"field", codec_field}, {"reader", reader_new},   {NULL, NULL}};
+static const luaL_Reg functions[] = {{"check", codec_check},
+                                     {"kind", codec_kind},
+                                     {"count", codec_count},
+                                     {"bytes", codec_bytes},
+                                     {"u64", codec_u64},
+                                     {"i64", codec_i64},
+                                     {"pack", codec_pack},
+                                     {"double", codec_double},
+                                     {"fields", codec_fields},
+                                     {"json", codec_json},
+                                     {"field", codec_field},
+                                     {"reader", reader_new},
+                                     {NULL, NULL}};
 
 void module_codec(lua_State *L)
 {

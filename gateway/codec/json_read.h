@@ -1,0 +1,25 @@
+/*
+ * json_read - one JSON text as msgpack
+ *
+ * Integers from -2^63 to 2^64 - 1 stay integers, all digits of them; what has a
+ * point or an exponent becomes a float64.  {"$bin":"HEX"}, spelt just so, is a
+ * binary: what kvgate tap writes for one.  Everything comes out in its shortest
+ * form, fields in their order, a field that comes twice too.
+ */
+#ifndef CODEC_JSON_READ_H
+#define CODEC_JSON_READ_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { JSON_READ_DEPTH = 64 };
+
+/* Append the value that all of `text` is.  False and `error`, which names the
+ * byte, when it is none. */
+bool json_read(struct buffer *out, const char *text, size_t size,
+               struct error *error);
+
+#endif
