@@ -84,6 +84,8 @@ static const struct config_key root_keys[] = {
     {"admin", read_admin, 0, false},
     {"log", read_log, 0, false},
     {"script_path", read_script_path, 0, false},
+    {"limits", config_read_limits, offsetof(struct config, limits), false},
+    {"jit", config_read_jit, offsetof(struct config, limits.jit), false},
     {"sources", config_read_sources, 0, true},
     {"filters", config_read_filters, offsetof(struct config, filters), false},
     {"streams", config_read_streams, 0, true},
@@ -107,6 +109,7 @@ struct config *config_read(const char *path, const char *text, size_t size,
     struct config_value root;
 
     config->path = memory_text(path, strlen(path));
+    config->limits = config_limits_default();
     if (config_yaml_read(text, size, &root, &judge.mistakes))
         judge_tree(&judge, &root);
     config_value_clear(&root);

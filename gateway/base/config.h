@@ -110,6 +110,21 @@ struct config_stream {
     struct config_mark mark, name_mark;
 };
 
+enum config_jit {
+    CONFIG_JIT_AUTO = 0, /* on where compiled loops can be stopped */
+    CONFIG_JIT_ON,       /* an error where they can't */
+    CONFIG_JIT_OFF
+};
+
+/* What a script may take. */
+struct config_limits {
+    uint64_t event_ms; /* for one event */
+    uint64_t load_ms;  /* to load one filter */
+    uint64_t stuck_ms; /* more than these, and the process ends */
+    uint64_t memory;   /* bytes of all scripts together */
+    enum config_jit jit;
+};
+
 enum {
     CONFIG_STREAMS_MAX = 4096,
     CONFIG_SOURCES_MAX = 1024,
@@ -124,6 +139,7 @@ struct config {
     char **script_path; /* directories, absolute or beside the file */
     size_t script_path_count;
     char *log_level; /* NULL: info */
+    struct config_limits limits;
     struct config_source *sources;
     size_t source_count;
     struct config_filters filters;
@@ -143,6 +159,9 @@ struct config *config_read(const char *path, const char *text, size_t size,
 struct config *config_load(const char *path, struct buffer *mistakes);
 
 void config_free(struct config *config);
+
+/* What holds where a file says nothing. */
+struct config_limits config_limits_default(void);
 
 /*
  * Where scripts and modules are looked for, in this order: beside the config,

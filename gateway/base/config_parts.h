@@ -2,8 +2,8 @@
  * config_parts - the readers of the configuration's larger parts
  *
  * Each has a file: config_source.c, config_stream.c, config_filter.c,
- * config_accept.c; config_whole.c and config_addresses.c look at what no part
- * can see alone.
+ * config_accept.c, config_limits.c; config_whole.c and config_addresses.c look
+ * at what no part can see alone.
  */
 #ifndef BASE_CONFIG_PARTS_H
 #define BASE_CONFIG_PARTS_H
@@ -15,6 +15,14 @@ void config_read_sources(struct config_judge *judge,
                          const struct config_value *value, void *field);
 void config_read_streams(struct config_judge *judge,
                          const struct config_value *value, void *field);
+
+/* struct config_limits, which has its defaults already */
+void config_read_limits(struct config_judge *judge,
+                        const struct config_value *value, void *field);
+
+/* enum config_jit */
+void config_read_jit(struct config_judge *judge,
+                     const struct config_value *value, void *field);
 
 /* struct config_filters */
 void config_read_filters(struct config_judge *judge,

@@ -164,7 +164,8 @@ static struct script *make_script(const struct config *config,
                                  .streams = streams,
                                  .stream_count = config->stream_count,
                                  .sources = sources,
-                                 .source_count = config->source_count};
+                                 .source_count = config->source_count,
+                                 .limits = config->limits};
     struct script *script;
 
     for (size_t i = 0; i < config->stream_count; i++)

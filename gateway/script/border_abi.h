@@ -80,6 +80,8 @@ struct border {
     uint32_t result; /* enum border_result of what the driver raises */
     uint32_t breach; /* the same for a limit that the filter ran into: it
                         holds even if the script caught the error */
+    uint32_t nested; /* calls of string.gsub out of its own replacement; a stop
+                        leaves none behind */
     struct token token;
     uint32_t order[2048]; /* BORDER_SPLIT: slots or streams that a verdict
                              names */

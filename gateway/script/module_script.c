@@ -1,7 +1,8 @@
 /*
  * A script as a Lua object, for the specs of scripts and filters.
  *
- *   script = gateway.script { path = {…}, streams = {…}, sources = {…} }
+ *   script = gateway.script { path = {…}, streams = {…}, sources = {…},
+ *     limits = { event = 20, memory = 2 ^ 24, jit = "off" } }   ms, bytes
  *   filter = script:load("route.lua", "{ route: { a: x } }")   options as YAML
  *   report = script:run(payload, { filter, … }, "lose" or "pass")
  *
@@ -76,7 +77,33 @@ static void free_names(struct names *names)
         free(names->items[i]);
 }
 
-static struct script *make_script(const struct object *object,
+static void read_limit(lua_State *L, const char *name, uint64_t *limit)
+{
+    lua_getfield(L, -1, name);
+    *limit = (uint64_t)luaL_optnumber(L, -1, (lua_Number)*limit);
+    lua_pop(L, 1);
+}
+
+static struct config_limits read_limits(lua_State *L)
+{
+    static const char *const words[] = {"auto", "on", "off", NULL};
+    struct config_limits limits = config_limits_default();
+
+    lua_getfield(L, 1, "limits");
+    if (lua_istable(L, -1)) {
+        read_limit(L, "event", &limits.event_ms);
+        read_limit(L, "load", &limits.load_ms);
+        read_limit(L, "stuck", &limits.stuck_ms);
+        read_limit(L, "memory", &limits.memory);
+        lua_getfield(L, -1, "jit");
+        limits.jit = (enum config_jit)luaL_checkoption(L, -1, "auto", words);
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+    return limits;
+}
+
+static struct script *make_script(lua_State *L, const struct object *object,
                                   struct error *error)
 {
     struct script_world world = {
@@ -84,7 +111,8 @@ static struct script *make_script(const struct object *object,
         .streams = (const char *const *)object->streams.items,
         .stream_count = object->streams.count,
         .sources = (const char *const *)object->sources.items,
-        .source_count = object->sources.count};
+        .source_count = object->sources.count,
+        .limits = read_limits(L)};
 
     return script_new(&world, error);
 }
@@ -104,7 +132,7 @@ static int object_new(lua_State *L)
     read_names(L, "sources", &object->sources);
     object->batch = batch_new((uint32_t)(object->streams.count + 63) / 64);
     object->reader = batch_reader_new();
-    object->script = make_script(object, &error);
+    object->script = make_script(L, object, &error);
     return object->script == NULL ? push_failure(L, error.text) : 1;
 }
 

@@ -3,18 +3,19 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "codec/batch.h"
-#include "codec/field.h"
 #include "script/border.h"
-#include "script/embedded.h"
-#include "script/finder.h"
+#include "script/heap.h"
 #include "script/options.h"
+#include "script/proof.h"
 #include "script/signature.h"
+#include "script/state.h"
+#include "script/watchdog.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <lauxlib.h>
 #include <lua.h>
 #include <luajit.h>
-#include <lualib.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,10 @@ struct script {
     int describe; /* fault.describe */
     int loader;   /* the table of lua/kvgate/loader.lua */
     int load;     /* load_filter, below */
+    int collect;  /* heap_collect */
+    struct config_limits limits;
+    struct heap *heap;
+    struct watchdog *dog;
     char error[4096];
 };
 
@@ -61,6 +66,8 @@ const char *script_result_text(enum script_result result)
         return "made too many events";
     case SCRIPT_NO_MEMORY:
         return "ran out of memory";
+    case SCRIPT_BUDGET:
+        return "ran out of time";
     }
     return "ended in an unknown way";
 }
@@ -102,192 +109,38 @@ static int call(struct script *script, int arguments)
     return status;
 }
 
+/* Call with what the heap has to collect, if it has. */
+static void tidy(struct script *script)
+{
+    if (!heap_is_due(script->heap))
+        return;
+    lua_rawgeti(script->L, LUA_REGISTRYINDEX, script->collect);
+    lua_pushlightuserdata(script->L, script->heap);
+    if (lua_pcall(script->L, 1, 0, 0) != 0)
+        lua_pop(script->L, 1);
+}
+
+static bool is_out_of_memory(const struct script *script, int status)
+{
+    return status == LUA_ERRMEM ||
+           (status == LUA_ERRERR && script->border->breach == BORDER_NO_MEMORY);
+}
+
+/* What ran into a limit could not describe itself. */
+static void tell_limit(struct script *script, const char *filter, int status,
+                       bool stopped)
+{
+    if (status != 0 && stopped)
+        snprintf(script->error, sizeof script->error, "%s",
+                 watchdog_text(script->dog));
+    else if (is_out_of_memory(script, status))
+        snprintf(script->error, sizeof script->error,
+                 "%s: all filters together would take more than %" PRIu64
+                 " bytes",
+                 filter, script->limits.memory);
+}
+
 /* ---- a new state ---- */
-
-static void open_libraries(lua_State *L)
-{
-    static const luaL_Reg libraries[] = {{"", luaopen_base},
-                                         {LUA_LOADLIBNAME, luaopen_package},
-                                         {LUA_TABLIBNAME, luaopen_table},
-                                         {LUA_STRLIBNAME, luaopen_string},
-                                         {LUA_MATHLIBNAME, luaopen_math},
-                                         {LUA_OSLIBNAME, luaopen_os},
-                                         {LUA_DBLIBNAME, luaopen_debug},
-                                         {LUA_BITLIBNAME, luaopen_bit},
-                                         {LUA_JITLIBNAME, luaopen_jit},
-                                         {LUA_FFILIBNAME, luaopen_ffi},
-                                         {NULL, NULL}};
-
-    for (const luaL_Reg *library = libraries; library->func != NULL;
-         library++) {
-        lua_pushcfunction(L, library->func);
-        lua_pushstring(L, library->name);
-        lua_call(L, 1, 0);
-    }
-}
-
-/* No module of the runtime comes from a file. */
-static void seal_package(lua_State *L)
-{
-    lua_getglobal(L, LUA_LOADLIBNAME);
-    lua_pushliteral(L, "");
-    lua_setfield(L, -2, "path");
-    lua_pushliteral(L, "");
-    lua_setfield(L, -2, "cpath");
-    lua_pop(L, 1);
-}
-
-/* Many filters make many traces; the defaults are for one program. */
-static void tune_compiler(lua_State *L)
-{
-    static const char *const options[] = {"maxtrace=4000", "maxmcode=4096",
-                                          "maxside=200", NULL};
-
-    lua_getglobal(L, LUA_JITLIBNAME);
-    lua_getfield(L, -1, "opt");
-    for (const char *const *option = options; *option != NULL; option++) {
-        lua_getfield(L, -1, "start");
-        lua_pushstring(L, *option);
-        lua_call(L, 1, 0);
-    }
-    lua_pop(L, 2); /* stack: as found */
-}
-
-static bool is_declaration(const struct embedded_file *file)
-{
-    return strstr(file->name, ".lua") == NULL;
-}
-
-static void declare(lua_State *L, const struct embedded_file *file)
-{
-    lua_getglobal(L, "require");
-    lua_pushliteral(L, "ffi");
-    lua_call(L, 1, 1);
-    lua_getfield(L, -1, "cdef");
-    lua_pushlstring(L, file->text, file->size);
-    lua_call(L, 1, 0);
-    lua_pop(L, 1);
-}
-
-/* Make an embedded module loadable: package.preload["kvgate.x"] = its chunk. */
-static void preload(lua_State *L, const struct embedded_file *file)
-{
-    char name[64];
-    char chunk[64];
-
-    snprintf(chunk, sizeof chunk, "=%s", file->name);
-    snprintf(name, sizeof name, "kvgate.%.*s",
-             (int)(strlen(file->name) - strlen("kvgate/.lua")),
-             file->name + strlen("kvgate/"));
-    lua_getglobal(L, LUA_LOADLIBNAME);
-    lua_getfield(L, -1, "preload");
-    if (luaL_loadbuffer(L, file->text, file->size, chunk) != 0)
-        lua_error(L);
-    lua_setfield(L, -2, name);
-    lua_pop(L, 2);
-}
-
-static void embed(lua_State *L)
-{
-    for (const struct embedded_file *file = embedded_files; file->name != NULL;
-         file++) {
-        if (is_declaration(file))
-            declare(L, file);
-        else
-            preload(L, file);
-    }
-}
-
-static const char *embedded_text(const char *name)
-{
-    const struct embedded_file *file = embedded_files;
-
-    while (file->name != NULL && strcmp(file->name, name) != 0)
-        file++;
-    return file->text;
-}
-
-/* ---- what the runtime may know: package.loaded["kvgate.world"] ---- */
-
-static void push_names(lua_State *L, const char *const *names, size_t count)
-{
-    lua_createtable(L, (int)count, 0);
-    for (size_t i = 0; i < count; i++) {
-        lua_pushstring(L, names[i]);
-        lua_rawseti(L, -2, (int)i + 1);
-    }
-}
-
-static void push_indexes(lua_State *L, const char *const *names, size_t count)
-{
-    lua_createtable(L, 0, (int)count);
-    for (size_t i = 0; i < count; i++) {
-        lua_pushinteger(L, (lua_Integer)i);
-        lua_setfield(L, -2, names[i]);
-    }
-}
-
-static const char *kind_name(enum field_kind kind)
-{
-    static const char *const names[] = {[FIELD_KIND_TEXT] = "text",
-                                        [FIELD_KIND_NUMBER] = "number",
-                                        [FIELD_KIND_U64] = "u64",
-                                        [FIELD_KIND_HASHES] = "hashes",
-                                        [FIELD_KIND_LIST] = "list"};
-
-    return names[kind];
-}
-
-static void push_fields(lua_State *L)
-{
-    lua_createtable(L, EVENT_FIELDS, 0);
-    for (int i = 0; i < EVENT_FIELDS; i++) {
-        lua_createtable(L, 0, 2);
-        lua_pushstring(L, field_table[i].name);
-        lua_setfield(L, -2, "name");
-        lua_pushstring(L, kind_name(field_table[i].kind));
-        lua_setfield(L, -2, "kind");
-        lua_rawseti(L, -2, i + 1);
-    }
-}
-
-/*
- * apart(f, …) calls f.  To LuaJIT, a call into C is where one trace ends and
- * the next begins.  What loops goes through here, or recording a script's own
- * loop would fail at the inner one again and again, until LuaJIT gave up on the
- * functions in between, which all filters share.
- */
-static int apart(lua_State *L)
-{
-    lua_call(L, lua_gettop(L) - 1, 1);
-    return 1;
-}
-
-static void set_world(lua_State *L, const struct script *script,
-                      const struct script_world *world)
-{
-    lua_getglobal(L, LUA_LOADLIBNAME);
-    lua_getfield(L, -1, "loaded");
-    lua_newtable(L); /* stack: package, loaded, world */
-    lua_pushlightuserdata(L, script->border);
-    lua_setfield(L, -2, "border");
-    push_indexes(L, world->streams, world->stream_count);
-    lua_setfield(L, -2, "streams");
-    push_names(L, world->streams, world->stream_count);
-    lua_setfield(L, -2, "stream_names");
-    push_names(L, world->sources, world->source_count);
-    lua_setfield(L, -2, "sources");
-    push_fields(L);
-    lua_setfield(L, -2, "fields");
-    lua_pushstring(L, embedded_text("kvgate/driver.lua"));
-    lua_setfield(L, -2, "driver");
-    lua_pushcfunction(L, apart);
-    lua_setfield(L, -2, "apart");
-    finder_push(L, script->path);
-    lua_setfield(L, -2, "find");
-    lua_setfield(L, -2, "kvgate.world");
-    lua_pop(L, 2);
-}
 
 static void require_module(lua_State *L, const char *name)
 {
@@ -298,7 +151,7 @@ static void require_module(lua_State *L, const char *name)
 
 struct opening {
     struct script *script;
-    const struct script_world *world;
+    struct script_world world;
 };
 
 static int load_filter(lua_State *L);
@@ -308,11 +161,7 @@ static int open_state(lua_State *L)
     const struct opening *opening = lua_touserdata(L, 1);
     struct script *script = opening->script;
 
-    open_libraries(L);
-    seal_package(L);
-    tune_compiler(L);
-    embed(L);
-    set_world(L, script, opening->world);
+    state_fill(L, script->border, &opening->world);
     require_module(L, "kvgate.loader");
     script->loader = luaL_ref(L, LUA_REGISTRYINDEX);
     require_module(L, "kvgate.fault");
@@ -320,6 +169,8 @@ static int open_state(lua_State *L)
     script->describe = luaL_ref(L, LUA_REGISTRYINDEX);
     lua_pushcfunction(L, load_filter);
     script->load = luaL_ref(L, LUA_REGISTRYINDEX);
+    lua_pushcfunction(L, heap_collect);
+    script->collect = luaL_ref(L, LUA_REGISTRYINDEX);
     return 0;
 }
 
@@ -336,24 +187,66 @@ static char **copy_path(char *const *path)
     return copy;
 }
 
+/* Compiled code must be stoppable.  False, and `error`: it isn't, and the
+ * configuration insists. */
+static bool choose_compiler(enum config_jit jit, bool *compiled,
+                            struct error *error)
+{
+    *compiled = jit != CONFIG_JIT_OFF && proof_holds();
+    if (*compiled || jit == CONFIG_JIT_OFF)
+        return true;
+    if (jit == CONFIG_JIT_ON) {
+        error_set(error, "jit: this LuaJIT's compiled loops cannot be stopped, "
+                         "expected \"auto\" or \"off\"");
+        return false;
+    }
+    log_line(LOG_WARN, "this LuaJIT's compiled loops cannot be stopped: "
+                       "filters run without the compiler");
+    return true;
+}
+
+static bool open_runtime(struct script *script,
+                         const struct script_world *world, struct error *error)
+{
+    struct opening opening = {script, *world};
+
+    opening.world.path = script->path;
+    lua_atpanic(script->L, panic);
+    if (lua_cpcall(script->L, open_state, &opening) == 0)
+        return true;
+    keep_error(script);
+    error_set(error, "the filters' runtime cannot start: %s", script->error);
+    return false;
+}
+
+static bool set_limits(struct script *script, struct error *error)
+{
+    const struct config_limits *limits = &script->limits;
+    bool compiled;
+
+    if (!choose_compiler(limits->jit, &compiled, error))
+        return false;
+    if (!compiled)
+        luaJIT_setmode(script->L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF);
+    script->heap = heap_new(script->L, limits->memory, &script->border->breach,
+                            BORDER_NO_MEMORY);
+    script->dog = watchdog_new(script->L, limits->stuck_ms, compiled, error);
+    return script->dog != NULL;
+}
+
 struct script *script_new(const struct script_world *world, struct error *error)
 {
     struct script *script = memory_new(sizeof *script);
-    struct opening opening = {script, world};
 
+    script->limits =
+        world->limits.event_ms == 0 ? config_limits_default() : world->limits;
     script->path = copy_path(world->path);
     script->border = border_new();
     script->L = luaL_newstate();
-    if (script->L == NULL) {
+    if (script->L == NULL)
         error_set(error, "LuaJIT cannot start: no memory for it");
-        script_free(script);
-        return NULL;
-    }
-    lua_atpanic(script->L, panic);
-    if (lua_cpcall(script->L, open_state, &opening) != 0) {
-        keep_error(script);
-        error_set(error, "the filters' runtime cannot start: %s",
-                  script->error);
+    if (script->L == NULL || !open_runtime(script, world, error) ||
+        !set_limits(script, error)) {
         script_free(script);
         return NULL;
     }
@@ -375,6 +268,8 @@ void script_free(struct script *script)
 {
     if (script == NULL)
         return;
+    watchdog_free(script->dog);
+    heap_free(script->heap);
     if (script->L != NULL)
         lua_close(script->L);
     free_filters(script);
@@ -434,13 +329,17 @@ struct script_filter *script_load(struct script *script, const char *name,
 {
     struct script_filter *filter = memory_new(sizeof *filter);
     struct loading loading = {script, filter, name, options};
+    int status;
 
     filter->script = script;
     filter->older = script->filters;
     script->filters = filter;
     lua_rawgeti(script->L, LUA_REGISTRYINDEX, script->load);
     lua_pushlightuserdata(script->L, &loading);
-    if (call(script, 1) == 0)
+    watchdog_begin(script->dog, name, NULL, script->limits.load_ms);
+    status = call(script, 1);
+    tell_limit(script, name, status, watchdog_end(script->dog));
+    if (status == 0)
         return filter;
     error_set(error, "%s", script->error);
     script->filters = filter->older;
@@ -466,9 +365,16 @@ struct filter_counters *script_filter_counters(struct script_filter *filter)
 
 /* ---- running ---- */
 
-static enum script_result classify(const struct border *border, int status)
+static enum script_result classify(const struct script *script, int status,
+                                   bool stopped)
 {
-    if (status == LUA_ERRMEM)
+    const struct border *border = script->border;
+
+    if (status == 0)
+        return SCRIPT_DONE;
+    if (stopped)
+        return SCRIPT_BUDGET;
+    if (is_out_of_memory(script, status))
         return SCRIPT_NO_MEMORY;
     if (border->breach != 0)
         return (enum script_result)border->breach;
@@ -477,32 +383,40 @@ static enum script_result classify(const struct border *border, int status)
     return SCRIPT_RAISED;
 }
 
+static void show(struct border *border, struct batch *batch, uint32_t from)
+{
+    batch->current = from;
+    batch->before = batch->slots[from].edits;
+    border->result = SCRIPT_DONE;
+    border->breach = SCRIPT_DONE;
+    border->nested = 0;
+    border_show(border, batch);
+}
+
 enum script_result script_run(struct script_filter *filter, struct batch *batch,
                               uint32_t from)
 {
     struct script *script = filter->script;
-    struct border *border = script->border;
+    enum script_result result;
+    bool stopped;
     int status;
 
     if (from == EVENT_END)
         return SCRIPT_DONE;
     assert(from < batch->used);
-    batch->current = from;
-    batch->before = batch->slots[from].edits;
-    border->result = SCRIPT_DONE;
-    border->breach = SCRIPT_DONE;
-    border_show(border, batch);
+    show(script->border, batch, from);
     lua_rawgeti(script->L, LUA_REGISTRYINDEX, filter->run);
     lua_pushinteger(script->L, (lua_Integer)from);
+    watchdog_begin(script->dog, filter->path, batch, script->limits.event_ms);
     status = call(script, 1);
-    border_show(border, NULL);
-    if (status == 0)
-        return SCRIPT_DONE;
-    if (status == LUA_ERRMEM) /* the handler was not called */
-        snprintf(script->error, sizeof script->error,
-                 "%s: LuaJIT has no memory left", filter->path);
-    batch->slots[batch->current].touched = 0;
-    return classify(border, status);
+    stopped = watchdog_end(script->dog);
+    border_show(script->border, NULL);
+    result = classify(script, status, stopped);
+    if (result != SCRIPT_DONE)
+        batch->slots[batch->current].touched = 0;
+    tell_limit(script, filter->path, status, stopped);
+    tidy(script);
+    return result;
 }
 
 const char *script_error_text(const struct script *script)

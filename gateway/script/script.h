@@ -33,6 +33,7 @@ struct script_world {
     size_t stream_count;
     const char *const *sources; /* names behind batch.source */
     size_t source_count;
+    struct config_limits limits;
 };
 
 /* How a run over a batch ended. */
@@ -43,12 +44,14 @@ enum script_result {
     SCRIPT_BAD_STREAM, /* it named a stream that does not exist */
     SCRIPT_TOO_MANY,   /* it split into more events than a batch holds */
     SCRIPT_NO_MEMORY,  /* the VM or the arena had no more */
+    SCRIPT_BUDGET,     /* an event took longer than it may */
 };
 
 const char *script_result_text(enum script_result result);
 
-/* A new state.  NULL and `error` when LuaJIT cannot start or its build lacks
- * what the gateway needs. */
+/* A new state.  NULL and `error` when LuaJIT cannot start, or its build lacks
+ * what the gateway needs, or the limits.  Before the first: the compiler is
+ * tried (proof.h). */
 struct script *script_new(const struct script_world *world,
                           struct error *error);
 void script_free(struct script *script);

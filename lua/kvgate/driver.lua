@@ -27,7 +27,7 @@ local EXPECTED = "expected the event or true (keep), false (drop), a stream's na
 
 local BREACHES = {
   [C.BORDER_TOO_MANY] = "the filter went on after event:copy() had found no room",
-  [C.BORDER_NO_MEMORY] = "the filter went on after an edit had found no room",
+  [C.BORDER_NO_MEMORY] = "the filter went on after there had been no memory",
 }
 
 ---@param filter fun(event: kvgate.Event): any

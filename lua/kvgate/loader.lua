@@ -120,6 +120,14 @@ local function check_hooks(hooks, place)
   error(("%s: on_event is %s, not a function"):format(place, fault.name(hook)), 0)
 end
 
+--- What a stop in the middle of loading left behind.
+local function forget_unfinished()
+  chain = {}
+  for key, module in pairs(modules) do
+    if module.loading then modules[key] = nil end
+  end
+end
+
 --- The function that is called for every event.
 local function filter_of(path, factory, options)
   if type(factory) ~= "function" then
@@ -151,6 +159,7 @@ end
 ---@return string path
 ---@return string texts that the filter is made of
 function loader.load(name, options, counters)
+  forget_unfinished()
   fault.enter(nil)
   local path, text = world.find(name, false)
   local factory, file = load_file(path, text)

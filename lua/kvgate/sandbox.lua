@@ -5,6 +5,8 @@
 -- library tables; the string functions that all strings share through their metatable are in a
 -- table that no script gets hold of.
 
+local border = require "kvgate.border"
+
 local sandbox = {}
 
 local PATTERN_MAX = 256       -- bytes of a pattern
@@ -70,10 +72,8 @@ function strings.gmatch(subject, pattern)
   return gmatch(subject, pattern)
 end
 
-local nested = 0
-
 local function leave(ok, result, count)
-  nested = nested - 1
+  border.nested = border.nested - 1
   if not ok then error(result, 0) end
   return result, count
 end
@@ -85,10 +85,10 @@ function strings.gsub(subject, pattern, replacement, limit)
   if type(replacement) ~= "function" and type(replacement) ~= "table" then
     return gsub(subject, pattern, replacement, limit)
   end
-  if nested == NESTED_MAX then
+  if border.nested == NESTED_MAX then
     error(("string.gsub: replacements call it at most %d deep"):format(NESTED_MAX), 2)
   end
-  nested = nested + 1
+  border.nested = border.nested + 1
   return leave(pcall(gsub, subject, pattern, replacement, limit))
 end
 

@@ -26,7 +26,7 @@ function scripts:write(name, text)
 end
 
 ---@param files table<string, string> name to text
----@param world? { streams: string[]?, sources: string[]?, path: string[]? }
+---@param world? { streams: string[]?, sources: string[]?, path: string[]?, limits: table? }
 function scripts.new(files, world)
   local self = setmetatable({ folder = make_folder() }, scripts)
   local path = { self.folder }
@@ -36,6 +36,7 @@ function scripts.new(files, world)
     path = path,
     streams = world and world.streams or { "a", "b", "c" },
     sources = world and world.sources or { "store" },
+    limits = world and world.limits,
   })
   return self
 end
