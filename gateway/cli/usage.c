@@ -13,7 +13,8 @@ void usage_print(FILE *file, const struct usage_command *commands)
                 at->about);
     fprintf(file, "\nExit codes: 0 fine; 1 it failed at the start or later "
                   "(a busy address, for one);\n2 wrong usage; 3 the "
-                  "configuration or a script is wrong.\n");
+                  "configuration or a script is wrong; 70 a script did not "
+                  "come back,\nand nothing stopped it.\n");
 }
 
 void usage_print_command(const struct usage_command *command)

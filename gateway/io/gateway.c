@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "io/clock.h"
+#include "relay/pipeline.h"
 #include "relay/report.h"
 
 #include <inttypes.h>
@@ -47,6 +48,8 @@ static bool show_ready(void *context, struct buffer *out)
         buffer_print(out, "source \"%s\" is not connected: %s\n", source->name,
                      inlet_endpoint(source->inlet));
     }
+    /* Named, but as ready as before: taking it out of service mends nothing. */
+    pipeline_tell_failing(relay_pipeline(gateway->relay), out);
     return ready;
 }
 

@@ -321,15 +321,74 @@ void chain_run(struct chain *chain, struct script *script, struct batch *batch,
     }
 }
 
-static void chain_tick(struct chain *chain)
+/* ---- filters that keep failing ---- */
+
+static void name_step(const struct chain *chain, const struct step *step,
+                      struct buffer *out)
 {
-    for (size_t i = 0; i < chain->count; i++)
-        log_gate_tick(&chain->steps[i].gate);
+    buffer_print(out, "filter %s", step->script);
+    if (chain->stream != NULL)
+        buffer_print(out, " of stream \"%s\"", chain->stream);
 }
 
-void pipeline_tick(struct pipeline *pipeline)
+static void step_change(const struct chain *chain, struct step *step)
 {
-    chain_tick(&pipeline->global);
+    struct buffer name = {0};
+
+    step->failing = !step->failing;
+    name_step(chain, step, &name);
+    if (step->failing)
+        log_line(LOG_ERROR, "%s keeps failing: %d errors within %d s",
+                 buffer_text(&name), PIPELINE_FAILING,
+                 PIPELINE_WINDOW_MS / 1000);
+    else
+        log_line(LOG_INFO, "%s no longer keeps failing", buffer_text(&name));
+    buffer_free(&name);
+}
+
+static void step_judge(const struct chain *chain, struct step *step, bool over)
+{
+    uint64_t errors = script_filter_counters(step->filter)->errors;
+    bool many = errors - step->errors >= PIPELINE_FAILING;
+
+    if (step->failing ? over && !many : many)
+        step_change(chain, step);
+    if (over)
+        step->errors = errors;
+}
+
+static void chain_tick(struct chain *chain, bool over)
+{
+    for (size_t i = 0; i < chain->count; i++) {
+        log_gate_tick(&chain->steps[i].gate);
+        step_judge(chain, &chain->steps[i], over);
+    }
+}
+
+void pipeline_tick(struct pipeline *pipeline, uint64_t now_ms)
+{
+    bool over = now_ms - pipeline->judged_ms >= PIPELINE_WINDOW_MS;
+
+    chain_tick(&pipeline->global, over);
     for (size_t i = 0; i < pipeline->stream_count; i++)
-        chain_tick(&pipeline->chains[i]);
+        chain_tick(&pipeline->chains[i], over);
+    if (over)
+        pipeline->judged_ms = now_ms;
+}
+
+static void chain_tell_failing(const struct chain *chain, struct buffer *out)
+{
+    for (size_t i = 0; i < chain->count; i++) {
+        if (!chain->steps[i].failing)
+            continue;
+        name_step(chain, &chain->steps[i], out);
+        buffer_print(out, " keeps failing: see the log\n");
+    }
+}
+
+void pipeline_tell_failing(const struct pipeline *pipeline, struct buffer *out)
+{
+    chain_tell_failing(&pipeline->global, out);
+    for (size_t i = 0; i < pipeline->stream_count; i++)
+        chain_tell_failing(&pipeline->chains[i], out);
 }

@@ -24,6 +24,8 @@ struct step {
     const char *script; /* as the config calls it */
     enum config_on_error on_error;
     struct log_gate gate;
+    uint64_t errors; /* when the window began */
+    bool failing;    /* it keeps failing: see pipeline_tick */
 };
 
 struct chain {
@@ -44,6 +46,7 @@ struct pipeline {
     uint64_t *reach;    /* words per source */
     uint64_t *filtered; /* streams with a chain of their own */
     uint64_t *feeds;    /* per stream, signature of all that feeds it */
+    uint64_t judged_ms; /* when filters were last judged by their errors */
 };
 
 /* NULL, with a line for each script that can't be loaded in `mistakes`.
@@ -64,7 +67,16 @@ uint64_t *pipeline_reach(const struct pipeline *pipeline, size_t source);
 void chain_run(struct chain *chain, struct script *script, struct batch *batch,
                const char *source);
 
-/* Tell what the filters' log gates held back, once their window is over. */
-void pipeline_tick(struct pipeline *pipeline);
+enum { PIPELINE_FAILING = 10, PIPELINE_WINDOW_MS = 10000 };
+
+/*
+ * Tell what the filters' log gates held back, once their window is over, and
+ * judge: a filter keeps failing from its tenth error within a window on, until
+ * a whole window has fewer.  It is named, never switched off.
+ */
+void pipeline_tick(struct pipeline *pipeline, uint64_t now_ms);
+
+/* Append a line for each filter that keeps failing. */
+void pipeline_tell_failing(const struct pipeline *pipeline, struct buffer *out);
 
 #endif

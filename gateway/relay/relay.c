@@ -467,7 +467,7 @@ uint64_t relay_tick(struct relay *relay, struct relay_now now)
     set_now(relay, now);
     if (relay->plan == NULL)
         return left;
-    pipeline_tick(relay->plan->pipeline);
+    pipeline_tick(relay->plan->pipeline, relay->moment.now.steady_ms);
     for (size_t i = 0; i < relay_source_count(relay); i++) {
         uint64_t source = tick_source(relay, i);
 
