@@ -148,10 +148,10 @@ static void on_signal(int number)
 
 /* ---- stopping ---- */
 
+/* As before: the time that was looked at goes on. */
 static void calm(struct watchdog *dog)
 {
     dog->expired = 0;
-    dog->seen = false;
     dog->stopped = false;
     if (dog->polls)
         lua_sethook(dog->L, on_hook, LUA_MASKCOUNT, POLL);

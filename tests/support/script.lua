@@ -9,6 +9,9 @@ local wire = require "tests.support.wire"
 local scripts = {}
 scripts.__index = scripts
 
+--- Specs that are not about limits run on slow machines, too.
+local PATIENT = { event = 60000 }
+
 local function make_folder()
   local folder = os.tmpname()
   os.remove(folder)
@@ -36,7 +39,7 @@ function scripts.new(files, world)
     path = path,
     streams = world and world.streams or { "a", "b", "c" },
     sources = world and world.sources or { "store" },
-    limits = world and world.limits,
+    limits = world and world.limits or PATIENT,
   })
   return self
 end

@@ -28,14 +28,14 @@ describe("config_mistakes", function()
     {
       "a key that is far from all",
       file { more = "§banana: []" },
-      'unknown key of the configuration "banana", expected one of admin, log, script_path, '
+      'unknown key of the configuration "banana", expected one of admin, log, script_path, limits, jit, '
         .. "sources, filters, streams",
     },
     {
       "a key with an escape in it, shown harmlessly",
       file { more = [[§"\e[31m\n": 1]] },
       'unknown key of the configuration "\\x1b[31m\\n", expected one of admin, log, '
-        .. "script_path, sources, filters, streams",
+        .. "script_path, limits, jit, sources, filters, streams",
     },
   }
   for _, case in ipairs(mistakes) do
