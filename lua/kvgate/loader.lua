@@ -120,6 +120,13 @@ local function check_hooks(hooks, place)
   error(("%s: on_event is %s, not a function"):format(place, fault.name(hook)), 0)
 end
 
+--- Without its lines: what can be stopped looks, compiled, at a bit at each line, and the driver
+--- need not be.
+local function make_driver()
+  local chunk = assert(load(world.driver, "=kvgate/driver.lua", "t"))
+  return assert(load(string.dump(chunk, true), "=kvgate/driver.lua", "b"))()
+end
+
 --- What a stop in the middle of loading left behind.
 local function forget_unfinished()
   chain = {}
@@ -164,8 +171,7 @@ function loader.load(name, options, counters)
   local path, text = world.find(name, false)
   local factory, file = load_file(path, text)
   local filter = filter_of(path, factory, options)
-  local driver = assert(load(world.driver, "=kvgate/driver.lua", "t"))()
-  local run = driver(filter, ffi.cast("struct filter_counters *", counters))
+  local run = make_driver()(filter, ffi.cast("struct filter_counters *", counters))
   return run, path, table.concat(texts_of(file, {}, {}))
 end
 

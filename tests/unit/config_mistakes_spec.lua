@@ -28,8 +28,8 @@ describe("config_mistakes", function()
     {
       "a key that is far from all",
       file { more = "§banana: []" },
-      'unknown key of the configuration "banana", expected one of admin, log, script_path, limits, jit, '
-        .. "sources, filters, streams",
+      'unknown key of the configuration "banana", expected one of admin, log, '
+        .. "script_path, limits, jit, sources, filters, streams",
     },
     {
       "a key with an escape in it, shown harmlessly",
