@@ -149,7 +149,8 @@ local function describe_frame(info, text)
   if info.what == "main" then
     what = "the file"
   elseif info.name then
-    what = ("function '%s'"):format(info.name)
+    local unnamed = info.name == "" -- by the driver, which has no names and calls the filter
+    what = ("function '%s'"):format(unnamed and "filter" or info.name)
   else
     what = "function"
   end
