@@ -7,6 +7,9 @@ local relay = {}
 local Subject = {}
 Subject.__index = Subject
 
+--- Specs that are not about limits run on slow machines, too.
+local PATIENT = "\nlimits: { event: 60s }\n"
+
 --- Build a relay from YAML; `files` are filters written for this test: name -> text.
 ---@param yaml string
 ---@param files? table<string, string>
@@ -20,7 +23,8 @@ function relay.new(yaml, files)
     file:close()
   end
   local subject = setmetatable({ dir = dir, number = 0, clock = 0 }, Subject)
-  subject.core = gateway.relay(yaml, { path = dir .. "/test.yaml", installed = { "filters" } })
+  subject.core = gateway.relay(yaml .. PATIENT,
+    { path = dir .. "/test.yaml", installed = { "filters" } })
   return subject
 end
 
