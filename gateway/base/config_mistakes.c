@@ -145,6 +145,9 @@ struct config_shown config_show(const char *text, size_t size)
     text_escape(&escaped, text, cut ? QUOTED_MAX : size);
     if (escaped.size > sizeof shown.text - sizeof "\"…\"") {
         escaped.size = sizeof shown.text - sizeof "\"…\"";
+        /* Not in the middle of a character. */
+        while (escaped.size > 0 && (escaped.data[escaped.size] & 0xc0) == 0x80)
+            escaped.size--;
         cut = true;
     }
     snprintf(shown.text, sizeof shown.text, "\"%s%s\"", buffer_text(&escaped),
