@@ -8,6 +8,7 @@
 #ifndef RELAY_MOMENT_H
 #define RELAY_MOMENT_H
 
+#include "codec/batch.h"
 #include "codec/pack.h"
 #include "relay/relay.h"
 
@@ -20,7 +21,15 @@ struct moment {
     uint8_t rank[PACK_SCALAR];      /* one msgpack integer or nil */
     size_t timestamp_size;
     size_t rank_size;
-    struct stream *open; /* streams that may hold events, by next_open */
+    struct stream *open;    /* streams that may hold events, by next_open */
+    uint32_t open_messages; /* worked on since all of them were sent */
 };
+
+/* Events of this message may join open builders only if they agree: else, and
+ * after some messages anyway, those are sent first. */
+void moment_enter(struct moment *moment, const struct batch_header *header);
+
+/* Send everything that is open. */
+void moment_flush(struct moment *moment);
 
 #endif

@@ -13,26 +13,10 @@
 
 #include "base/buffer.h"
 #include "base/config.h"
-#include "base/log.h"
 #include "codec/batch.h"
 #include "relay/accept.h"
+#include "relay/chain.h"
 #include "script/script.h"
-
-/* One loaded filter in its place. */
-struct step {
-    struct script_filter *filter;
-    const char *script; /* as the config calls it */
-    enum config_on_error on_error;
-    struct log_gate gate;
-    uint64_t errors; /* when the window began */
-    bool failing;    /* it keeps failing: see pipeline_tick */
-};
-
-struct chain {
-    struct step *steps;
-    size_t count;
-    const char *stream; /* whose chain it is; NULL: the global one */
-};
 
 struct pipeline {
     struct script *script;
@@ -59,21 +43,7 @@ void pipeline_free(struct pipeline *pipeline);
 /* The streams a source may reach: `words` words. */
 uint64_t *pipeline_reach(const struct pipeline *pipeline, size_t source);
 
-/*
- * Run a chain over the batch, filter by filter.  An event on which a filter
- * fails becomes lost, dropped, or passes with its edits before that filter, as
- * the filter's on_error says; a gated log line names all of it.
- */
-void chain_run(struct chain *chain, struct script *script, struct batch *batch,
-               const char *source);
-
-enum { PIPELINE_FAILING = 10, PIPELINE_WINDOW_MS = 10000 };
-
-/*
- * Tell what the filters' log gates held back, once their window is over, and
- * judge: a filter keeps failing from its tenth error within a window on, until
- * a whole window has fewer.  It is named, never switched off.
- */
+/* What is due from time to time in each chain: see chain_tick. */
 void pipeline_tick(struct pipeline *pipeline, uint64_t now_ms);
 
 /* Append a line for each filter that keeps failing. */

@@ -10,9 +10,8 @@
 #include <string.h>
 
 enum {
-    OPEN_MESSAGES = 256, /* messages that a builder may stay open for */
-    GUARD_MS = 500,      /* how long an owed mark waits for the next message */
-    TICK_MS = 1000,      /* the longest time between two ticks */
+    GUARD_MS = 500, /* how long an owed mark waits for the next message */
+    TICK_MS = 1000, /* the longest time between two ticks */
 };
 
 struct plan {
@@ -26,7 +25,6 @@ struct relay {
     struct source **sources;
     struct stream **streams;
     struct moment moment;
-    uint32_t open_messages; /* received since all builders were sent */
 };
 
 struct relay *relay_new(void)
@@ -315,43 +313,6 @@ static void judge(struct relay *relay, size_t index, uint64_t number,
 
 /* ---- messages ---- */
 
-static void flush_open(struct relay *relay)
-{
-    struct stream *stream = relay->moment.open;
-
-    relay->moment.open = NULL;
-    relay->open_messages = 0;
-    for (struct stream *next; stream != NULL; stream = next) {
-        next = stream->next_open;
-        stream->listed = false;
-        stream_flush(stream);
-    }
-}
-
-static bool same_moment(const struct moment *moment,
-                        const struct batch_header *header)
-{
-    return moment->timestamp_size == header->timestamp_size &&
-           moment->rank_size == header->rank_size &&
-           memcmp(moment->timestamp, header->timestamp,
-                  header->timestamp_size) == 0 &&
-           memcmp(moment->rank, header->rank, header->rank_size) == 0;
-}
-
-/* Events of this message may join open builders only if they agree. */
-static void enter_moment(struct relay *relay, const struct batch_header *header)
-{
-    struct moment *moment = &relay->moment;
-
-    if (same_moment(moment, header) && ++relay->open_messages < OPEN_MESSAGES)
-        return;
-    flush_open(relay);
-    moment->timestamp_size = header->timestamp_size;
-    moment->rank_size = header->rank_size;
-    memcpy(moment->timestamp, header->timestamp, header->timestamp_size);
-    memcpy(moment->rank, header->rank, header->rank_size);
-}
-
 __attribute__((format(printf, 4, 5))) static void
 lose_message(struct relay *relay, size_t index, enum loss_cause cause,
              const char *format, ...)
@@ -401,7 +362,7 @@ static void run_batch(struct relay *relay, size_t index,
                             .header = header};
 
     source->counters.events += header->count;
-    enter_moment(relay, header);
+    moment_enter(&relay->moment, header);
     while (batch_next(source->reader, batch) > 0)
         window_run(&window);
     batch_close(batch);
@@ -435,7 +396,7 @@ void relay_receive(struct relay *relay, size_t source_index,
 void relay_idle(struct relay *relay, struct relay_now now)
 {
     set_now(relay, now);
-    flush_open(relay);
+    moment_flush(&relay->moment);
 }
 
 /* Pay the mark that a gap's guard owes. */
