@@ -1,15 +1,14 @@
 #include "base/config_mistakes.h"
 #include "base/memory.h"
+#include "base/nearest.h"
 #include "base/text.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    WORD_MAX = 128,  /* longer words are nobody's misspelling */
     LISTED_MAX = 16, /* known words named in one message */
     QUOTED_MAX = 64  /* bytes of the file shown in one message */
 };
@@ -38,72 +37,14 @@ void config_mistake(struct config_mistakes *mistakes, struct config_mark mark,
     buffer_free(&text);
 }
 
-/* Levenshtein's distance, one row at a time. */
-static unsigned distance(const char *a, size_t a_size, const char *b,
-                         size_t b_size)
-{
-    unsigned row[WORD_MAX + 1];
-
-    for (unsigned i = 0; i <= b_size; i++)
-        row[i] = i;
-    for (unsigned i = 1; i <= a_size; i++) {
-        unsigned diagonal = row[0];
-
-        row[0] = i;
-        for (unsigned j = 1; j <= b_size; j++) {
-            unsigned best = diagonal + (a[i - 1] != b[j - 1]);
-
-            if (row[j] + 1 < best)
-                best = row[j] + 1;
-            if (row[j - 1] + 1 < best)
-                best = row[j - 1] + 1;
-            diagonal = row[j];
-            row[j] = best;
-        }
-    }
-    return row[b_size];
-}
-
-/* Further than this and the guess would be a joke. */
-static unsigned most_edits(size_t size)
-{
-    if (size < 4)
-        return 1;
-    return size < 10 ? 2 : 3;
-}
-
-/* How far `word` is from `known`: an abbreviation is near. */
-static unsigned remoteness(const char *word, size_t size, const char *known,
-                           size_t known_size)
-{
-    size_t shared = size < known_size ? size : known_size;
-
-    if (shared > 2 && memcmp(word, known, shared) == 0)
-        return 1;
-    return distance(word, size, known, known_size);
-}
-
 const char *config_nearest(const char *word, const char *const *known,
                            size_t count)
 {
-    size_t size = strlen(word);
-    unsigned most = most_edits(size);
-    const char *nearest = NULL;
+    struct nearest nearest = {.word = word};
 
-    if (size > WORD_MAX)
-        return NULL;
-    for (size_t i = 0; i < count; i++) {
-        size_t known_size = strlen(known[i]);
-        unsigned far = known_size > WORD_MAX
-                           ? UINT_MAX
-                           : remoteness(word, size, known[i], known_size);
-
-        if (far > most || far >= known_size)
-            continue;
-        most = far - (far > 0);
-        nearest = known[i];
-    }
-    return nearest;
+    for (size_t i = 0; i < count; i++)
+        nearest_offer(&nearest, known[i]);
+    return nearest.known;
 }
 
 static void list_known(struct buffer *out, const char *const *known,

@@ -1,6 +1,6 @@
 #include "cli/arguments.h"
 
-#include "cli/usage.h"
+#include "base/nearest.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -92,17 +92,17 @@ static void refuse_unknown(struct error *error, const struct argument *table,
 {
     int length = (int)strcspn(word, "=");
     char name[64] = "";
-    struct usage_guess guess = {.word = name};
+    struct nearest guess = {.word = name};
 
     if (strncmp(word, "--", 2) == 0)
         snprintf(name, sizeof name, "%.*s", length - 2, word + 2);
     for (; table->name != NULL; table++)
-        usage_offer(&guess, table->name);
-    if (guess.nearest != NULL && guess.distance == 0)
-        error_set(error, "option --%s takes no value", guess.nearest);
-    else if (guess.nearest != NULL)
+        nearest_offer(&guess, table->name);
+    if (guess.known != NULL && guess.distance == 0)
+        error_set(error, "option --%s takes no value", guess.known);
+    else if (guess.known != NULL)
         error_set(error, "unknown option %.*s, did you mean --%s?", length,
-                  word, guess.nearest);
+                  word, guess.known);
     else
         error_set(error, "unknown option %.*s", length, word);
 }

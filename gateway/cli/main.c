@@ -2,6 +2,7 @@
  * main - one program, its subcommands
  */
 #include "base/memory.h"
+#include "base/nearest.h"
 #include "cli/check.h"
 #include "cli/run.h"
 #include "cli/sim.h"
@@ -74,13 +75,13 @@ static const struct usage_command *find_command(const char *name)
 
 static int complain(const char *name)
 {
-    struct usage_guess guess = {.word = name};
+    struct nearest guess = {.word = name};
 
     for (const struct usage_command *at = commands; at->name != NULL; at++)
-        usage_offer(&guess, at->name);
+        nearest_offer(&guess, at->name);
     fprintf(stderr, "kvgate: there is no command \"%s\"", name);
-    if (guess.nearest != NULL)
-        fprintf(stderr, ", did you mean \"%s\"?", guess.nearest);
+    if (guess.known != NULL)
+        fprintf(stderr, ", did you mean \"%s\"?", guess.known);
     fprintf(stderr, "\nkvgate help lists them.\n");
     return EXIT_USAGE;
 }

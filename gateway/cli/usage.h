@@ -23,21 +23,11 @@ struct usage_command {
     void (*help)(void); /* NULL: `arguments` and `about` are all there is */
 };
 
-/* The nearest of several names to a word, as far as they were offered. */
-struct usage_guess {
-    const char *word;
-    const char *nearest; /* NULL: none is near */
-    size_t distance;     /* of the nearest */
-};
-
 /* Closed by an entry without a name. */
 void usage_print(FILE *file, const struct usage_command *commands);
 
 /* What `kvgate COMMAND --help` says. */
 void usage_print_command(const struct usage_command *command);
-
-/* Could `word` be a misspelling of `name`?  `guess` starts as {.word = ...}. */
-void usage_offer(struct usage_guess *guess, const char *name);
 
 /* The one CONFIG that run and check take; NULL after saying what is wrong. */
 const char *usage_config(int argc, char **argv);

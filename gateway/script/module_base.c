@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "base/nearest.h"
 #include "base/text.h"
 #include "script/module.h"
 
@@ -432,19 +433,34 @@ static int base_arena(lua_State *L)
     return 1;
 }
 
+/* ---- nearest(word, known): the known word, and how far it is ---- */
+
+static int base_nearest(lua_State *L)
+{
+    struct nearest nearest = {.word = luaL_checkstring(L, 1)};
+    int count = (int)lua_objlen(L, 2);
+
+    for (int i = 1; i <= count; i++) {
+        lua_rawgeti(L, 2, i);
+        nearest_offer(&nearest, luaL_checkstring(L, -1));
+        lua_pop(L, 1); /* the table keeps it */
+    }
+    if (nearest.known == NULL)
+        return 0;
+    lua_pushstring(L, nearest.known);
+    lua_pushinteger(L, nearest.distance);
+    return 2;
+}
+
 void module_base(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"config", base_config},
-                                         {"config_load", base_config_load},
-                                         {"json", base_json},
-                                         {"metrics", base_metrics},
-                                         {"log_line", base_log_line},
-                                         {"log_gate", base_log_gate},
-                                         {"escape", base_escape},
-                                         {"error", base_error},
-                                         {"buffer", base_buffer},
-                                         {"arena", base_arena},
-                                         {NULL, NULL}};
+    static const luaL_Reg functions[] = {
+        {"config", base_config},     {"config_load", base_config_load},
+        {"json", base_json},         {"metrics", base_metrics},
+        {"log_line", base_log_line}, {"log_gate", base_log_gate},
+        {"escape", base_escape},     {"error", base_error},
+        {"nearest", base_nearest},   {"buffer", base_buffer},
+        {"arena", base_arena},       {NULL, NULL}};
 
     luaL_register(L, NULL, functions);
 }
