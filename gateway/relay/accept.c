@@ -1,6 +1,7 @@
 #include "relay/accept.h"
 
 #include "base/memory.h"
+#include "base/signature.h"
 #include "codec/cursor.h"
 
 #include <stdlib.h>
@@ -34,12 +35,11 @@ struct accept {
 
 static uint64_t key_hash(const struct key *key)
 {
-    uint64_t hash = 0xcbf29ce484222325u ^ (uint64_t)key->kind;
+    uint64_t hash = SIGNATURE_EMPTY ^ (uint64_t)key->kind;
 
     if (key->kind != CURSOR_STR)
         return (hash ^ key->number) * 0x9e3779b97f4a7c15u >> 20;
-    for (uint32_t i = 0; i < key->size; i++)
-        hash = (hash ^ key->bytes[i]) * 0x100000001b3u;
+    hash = signature_add(hash, key->bytes, key->size);
     return hash ^ hash >> 32;
 }
 

@@ -1,23 +1,17 @@
 #include "relay/pipeline.h"
 
 #include "base/memory.h"
+#include "base/signature.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- signatures: what feeds a stream, as one number ---- */
 
-static uint64_t sign(uint64_t signature, const void *bytes, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        signature = (signature ^ ((const uint8_t *)bytes)[i]) * 0x100000001b3u;
-    return signature;
-}
-
 /* With its closing NUL, so that neighbours do not run together. */
 static uint64_t sign_text(uint64_t signature, const char *text)
 {
-    return sign(signature, text, strlen(text) + 1);
+    return signature_add(signature, text, strlen(text) + 1);
 }
 
 static uint64_t sign_chain(uint64_t signature, const struct chain *chain)
@@ -26,20 +20,24 @@ static uint64_t sign_chain(uint64_t signature, const struct chain *chain)
         const struct step *step = &chain->steps[i];
         uint64_t filter = script_filter_signature(step->filter);
 
-        signature = sign(signature, &filter, sizeof filter);
-        signature = sign(signature, &step->on_error, sizeof step->on_error);
+        signature = signature_add(signature, &filter, sizeof filter);
+        signature =
+            signature_add(signature, &step->on_error, sizeof step->on_error);
     }
     return sign_text(signature, "chain");
 }
 
 static uint64_t sign_value(uint64_t signature, const struct config_value *value)
 {
-    signature = sign(signature, &value->kind, sizeof value->kind);
-    signature = sign(signature, &value->boolean, sizeof value->boolean);
-    signature = sign(signature, &value->integer, sizeof value->integer);
-    signature = sign(signature, &value->uinteger, sizeof value->uinteger);
+    signature = signature_add(signature, &value->kind, sizeof value->kind);
+    signature =
+        signature_add(signature, &value->boolean, sizeof value->boolean);
+    signature =
+        signature_add(signature, &value->integer, sizeof value->integer);
+    signature =
+        signature_add(signature, &value->uinteger, sizeof value->uinteger);
     if (value->kind == CONFIG_STRING)
-        signature = sign(signature, value->string, value->size);
+        signature = signature_add(signature, value->string, value->size);
     return sign_text(signature, "value");
 }
 
@@ -74,13 +72,14 @@ static uint64_t sign_feed(const struct pipeline *pipeline,
                           const struct config *config, size_t index)
 {
     const struct config_stream *stream = &config->streams[index];
-    uint64_t signature = 0xcbf29ce484222325u;
+    uint64_t signature = SIGNATURE_EMPTY;
 
     signature = sign_sources(signature, config, stream);
     signature = sign_chain(signature, &pipeline->global);
     signature = sign_accept(signature, stream);
     signature = sign_chain(signature, &pipeline->chains[index]);
-    signature = sign(signature, &stream->event_id, sizeof stream->event_id);
+    signature =
+        signature_add(signature, &stream->event_id, sizeof stream->event_id);
     return signature == 0 ? 1 : signature;
 }
 

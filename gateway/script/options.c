@@ -1,6 +1,6 @@
 #include "script/options.h"
 
-#include "script/signature.h"
+#include "base/signature.h"
 
 #include <lauxlib.h>
 #include <string.h>

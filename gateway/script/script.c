@@ -2,12 +2,12 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/signature.h"
 #include "codec/batch.h"
 #include "script/border.h"
 #include "script/heap.h"
 #include "script/options.h"
 #include "script/proof.h"
-#include "script/signature.h"
 #include "script/state.h"
 #include "script/watchdog.h"
 

@@ -1,11 +1,11 @@
 /*
  * signature - a 64-bit hash of what something is made of (FNV-1a)
  *
- * Tells a changed filter from an unchanged one; nobody attacks it, since who
- * writes the files owns the gateway.
+ * Tells a changed filter from an unchanged one, and spreads what a stream
+ * accepts; nobody attacks it, since who writes the files owns the gateway.
  */
-#ifndef SCRIPT_SIGNATURE_H
-#define SCRIPT_SIGNATURE_H
+#ifndef BASE_SIGNATURE_H
+#define BASE_SIGNATURE_H
 
 #include <stddef.h>
 #include <stdint.h>

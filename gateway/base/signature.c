@@ -1,4 +1,4 @@
-#include "script/signature.h"
+#include "base/signature.h"
 
 uint64_t signature_add(uint64_t signature, const void *bytes, size_t size)
 {
