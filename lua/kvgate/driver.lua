@@ -57,9 +57,23 @@ return function(filter, counters)
     end
   end
 
+  --- # stops at a hole, and what is behind would be forgotten in silence.
+  local function check_whole(list, count)
+    for _ in next, list do count = count - 1 end
+    if count ~= 0 then no_verdict "returned a list with a hole, or with names beside it" end
+  end
+
+  --- Does a list's traversal lead from this item to the following one, and from the last nowhere?
+  --- One that starts at the first and goes on like that is whole: it need not be counted.
+  local function leads_on(list, index, count)
+    local key = next(list, index)
+    if key == nil then return index == count end
+    return key == index + 1
+  end
+
   --- { "a", "b" }: the streams into `order`; returns how many.
   local function name_streams(names)
-    local count = #names
+    local count, ordered = #names, next(names) == 1
     if count > LIMIT then no_verdict("returned a list of %d names", count) end
     for index = 1, count do
       local name = rawget(names, index)
@@ -67,14 +81,16 @@ return function(filter, counters)
         no_verdict("returned a list with %s among names", fault.name(name))
       end
       order[index - 1] = streams[name] or bad_stream(name)
+      ordered = leads_on(names, index, count) and ordered
     end
+    if not ordered then check_whole(names, count) end
     return count
   end
 
   --- { e1, e2 }: the slots into `order`; returns how many, and whether one was changed.
   local function name_events(views, slot, mark)
     local count, batch = #views, border.batch
-    local seen, touched = {}, false
+    local seen, touched, ordered = {}, false, next(views) == 1
     if count > LIMIT then no_verdict("returned a list of %d events", count) end
     for index = 1, count do
       local view = rawget(views, index)
@@ -91,7 +107,9 @@ return function(filter, counters)
       local event = batch.slots + part
       touched = touched or event.touched ~= 0
       event.touched = 0
+      ordered = leads_on(views, index, count) and ordered
     end
+    if not ordered then check_whole(views, count) end
     return count, touched
   end
 

@@ -100,6 +100,15 @@ describe("a verdict", function()
     script:remove()
   end)
 
+  it("may be a list that was not written in its order", function()
+    local report = scripts.try([[
+      local list = { [2] = "b", [1] = "a" }
+      list[3] = "c"
+      return list]], { wire.event {} })
+    assert.same({ "a", "b", "c" }, report.events[1].reach)
+  end)
+
+  local HOLE = "returned a list with a hole, or with names beside it"
   local refused = {
     { "", "returned nil" },
     { "return nil", "returned nil" },
@@ -117,6 +126,11 @@ describe("a verdict", function()
     { "return event:copy()", "returned another event" },
     { "return event, 'a'", "returned more than one value" },
     { "return { { event } }", "returned a list with a table among events" },
+    { "return { [1] = event, [3] = event:copy() }", HOLE },
+    { "return { event, nil, event:copy(), nil }", HOLE },
+    { "return { [1] = 'a', [3] = 'b' }", HOLE },
+    { "return { 'a', 'b', [1e6] = 'c' }", HOLE },
+    { "return { 'a', 'b', stream = 'c' }", HOLE },
   }
   for _, case in ipairs(refused) do
     it(("is refused: %s"):format(case[1] == "" and "nothing" or case[1]), function()
