@@ -6,6 +6,7 @@
 #include "codec/cursor.h"
 #include "codec/field.h"
 #include "codec/pack.h"
+#include "script/digest.h"
 #include "script/key_border.h"
 
 #include <math.h>
@@ -430,6 +431,7 @@ struct border *border_new(void)
 
     border_show(border, NULL);
     border->keys = &key_border;
+    border->digests = &digest_border;
     border->read = border_read;
     border->next = border_next;
     border->skip = border_skip;

@@ -71,12 +71,14 @@ enum border_result {
     BORDER_NO_MEMORY
 };
 
+struct digest_border;
 struct key_border;
 
 struct border {
     struct batch *batch; /* being filtered; between runs one without slots */
     uint64_t base;       /* its serial << 32: with a slot, a view */
     const struct key_border *keys;
+    const struct digest_border *digests;
     uint32_t result; /* enum border_result of what the driver raises */
     uint32_t breach; /* the same for a limit that the filter ran into: it
                         holds even if the script caught the error */

@@ -145,6 +145,8 @@ local function full()
   error("the edits of this message take too much memory", 0)
 end
 
+events.full = full
+
 local function unfit(name, wanted, item)
   error(("event.%s takes %s, not %s"):format(name, wanted, fault.name(item)), 0)
 end
@@ -242,6 +244,8 @@ local function check_writable(name)
   if name == "source" then error("event.source is read-only", 0) end
   if methods[name] then error(("event.%s is a method, not a field"):format(name), 0) end
 end
+
+events.check_writable = check_writable
 
 local function assign(view, name, item)
   local event = event_of(view)

@@ -17,6 +17,7 @@ local loader = {}
 
 --- Modules of the runtime that scripts may require.
 local PUBLIC = {
+  ["kvgate.digest"] = true,
   ["kvgate.keys"] = true,
   ["kvgate.match"] = true,
   ["kvgate.options"] = true,

@@ -27,6 +27,10 @@ kinds.count = { text = "an integer from 0 to 2^53", read = function(value)
   if value >= 0 and value <= 2 ^ 53 then return value end
 end }
 
+kinds.number = { text = "a number", read = function(value)
+  if type(value) == "number" then return value end
+end }
+
 kinds.strings = { text = "a string or a list of strings", read = function(value)
   if type(value) == "string" then return kinds.string.read(value) and { value } end
   if type(value) ~= "table" or #value == 0 then return nil end
@@ -117,7 +121,7 @@ end
 
 --- Check options against the names and kinds that a filter knows.
 ---@param options table? as the configuration gives them
----@param known table<string, "string"|"boolean"|"count"|"strings"|"streams"|"map"|"any">
+---@param known table<string, "string"|"boolean"|"count"|"number"|"strings"|"streams"|"map"|"any">
 ---@return table # what was given; a string where "strings" are known becomes a list of one
 function check.options(options, known)
   local given = {}

@@ -9,6 +9,7 @@ local DOORS = {
   ["luajit.h"] = { "^gateway/script/" },
   ["lauxlib.h"] = { "^gateway/script/" },
   ["lualib.h"] = { "^gateway/script/" },
+  ["sodium.h"] = { "^gateway/script/" },
   ["yaml.h"] = { "^gateway/base/config" },
   ["microhttpd.h"] = { "^gateway/io/" },
   ["msgpack.h"] = {

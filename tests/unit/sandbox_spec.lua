@@ -332,8 +332,9 @@ describe("require", function()
 
   it("gives no internal module", function()
     local _, text = load { ["f.lua"] = "local x = require 'kvgate.event'" }
-    assert.truthy(text:find('@/f.lua:1: there is no module "kvgate.event"; there are kvgate.keys, '
-      .. "kvgate.match, kvgate.options, ", 1, true), text)
+    assert.truthy(text:find('@/f.lua:1: there is no module "kvgate.event"; there are kvgate.',
+      1, true), text)
+    assert.is_nil(text:find("there are .*kvgate%.event"))
   end)
 
   it("tells a circle", function()
