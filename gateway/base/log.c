@@ -152,7 +152,7 @@ void log_gated(struct log_gate *gate, enum log_level level, const char *format,
     uint64_t now_ms = monotonic_ms();
     va_list args;
 
-    if (!is_written(level))
+    if (gate->silent || !is_written(level))
         return;
     close_gate(gate, now_ms);
     gate->level = level;

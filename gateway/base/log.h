@@ -25,6 +25,7 @@ struct log_gate {
     uint32_t written;     /* lines written in it */
     uint64_t suppressed;  /* lines counted in it */
     enum log_level level; /* of the last line counted: the summary's too */
+    bool silent;          /* the owner's choice: nothing passes */
     char about[96];       /* how the summary calls them, set by the caller */
 };
 

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- loading ---- */
 
@@ -47,9 +48,17 @@ bool chain_load(struct chain *chain, struct script *script,
 
 void chain_free(struct chain *chain)
 {
-    for (size_t i = 0; i < chain->count; i++)
+    for (size_t i = 0; i < chain->count; i++) {
         log_gate_end(&chain->steps[i].gate);
+        free(chain->steps[i].failure);
+    }
     free(chain->steps);
+}
+
+void chain_silence(struct chain *chain)
+{
+    for (size_t i = 0; i < chain->count; i++)
+        chain->steps[i].gate.silent = true;
 }
 
 /* ---- running ---- */
@@ -81,11 +90,15 @@ static void log_failure(struct step *step, const struct chain *chain,
               fate_text(step->on_error), script_error_text(script));
 }
 
-static void step_failed(struct step *step, struct batch *batch)
+static void step_failed(struct step *step, const struct script *script,
+                        struct batch *batch)
 {
     struct event *event = &batch->slots[batch->current];
+    const char *failure = script_error_text(script);
 
     script_filter_counters(step->filter)->errors++;
+    free(step->failure);
+    step->failure = memory_text(failure, strlen(failure));
     batch->used = batch->mark; /* the copies that it made go with it */
     switch (step->on_error) {
     case CONFIG_ON_ERROR_LOSE:
@@ -119,7 +132,7 @@ void chain_run(struct chain *chain, struct script *script, struct batch *batch,
             if (result == SCRIPT_DONE)
                 break;
             log_failure(step, chain, script, batch, result, source);
-            step_failed(step, batch);
+            step_failed(step, script, batch);
             from = batch->slots[batch->current].next;
         }
     }

@@ -18,6 +18,7 @@ struct step {
     struct log_gate gate;
     uint64_t errors; /* when the window began */
     bool failing;    /* it keeps failing: see chain_tick */
+    char *failure;   /* what its last error said; NULL: none yet */
 };
 
 struct chain {
@@ -44,6 +45,9 @@ void chain_free(struct chain *chain);
  */
 void chain_run(struct chain *chain, struct script *script, struct batch *batch,
                const char *source);
+
+/* Log no failure from now on: the caller tells it. */
+void chain_silence(struct chain *chain);
 
 enum { CHAIN_FAILING = 10, CHAIN_WINDOW_MS = 10000 };
 

@@ -212,6 +212,13 @@ void pipeline_tick(struct pipeline *pipeline, uint64_t now_ms)
         pipeline->judged_ms = now_ms;
 }
 
+void pipeline_silence(struct pipeline *pipeline)
+{
+    chain_silence(&pipeline->global);
+    for (size_t i = 0; i < pipeline->stream_count; i++)
+        chain_silence(&pipeline->chains[i]);
+}
+
 void pipeline_tell_failing(const struct pipeline *pipeline, struct buffer *out)
 {
     chain_tell_failing(&pipeline->global, out);

@@ -46,6 +46,9 @@ uint64_t *pipeline_reach(const struct pipeline *pipeline, size_t source);
 /* What is due from time to time in each chain: see chain_tick. */
 void pipeline_tick(struct pipeline *pipeline, uint64_t now_ms);
 
+/* Log no failure from now on. */
+void pipeline_silence(struct pipeline *pipeline);
+
 /* Append a line for each filter that keeps failing. */
 void pipeline_tell_failing(const struct pipeline *pipeline, struct buffer *out);
 

@@ -78,6 +78,10 @@ void relay_receive(struct relay *relay, size_t source,
 /* Send everything that is open. */
 void relay_idle(struct relay *relay, struct relay_now now);
 
+/* From now on the current plan's sources, filters and streams log nothing of
+ * what they lose: the caller tells it in a way of his own. */
+void relay_silence(struct relay *relay);
+
 /* The state of a source's connections, as the socket layer sees it. */
 void relay_source_connected(struct relay *relay, size_t source, bool connected);
 

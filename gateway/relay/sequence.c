@@ -39,6 +39,11 @@ struct seq_judgement seq_track(struct seq_tracker *tracker, uint64_t number,
     return judgement;
 }
 
+void seq_forget_id(struct seq_tracker *tracker)
+{
+    tracker->last_id = 0;
+}
+
 bool seq_guard_close(struct seq_tracker *tracker)
 {
     bool due = tracker->guard_due;

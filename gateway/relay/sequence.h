@@ -50,6 +50,9 @@ struct seq_judgement {
 struct seq_judgement seq_track(struct seq_tracker *tracker, uint64_t number,
                                uint64_t first_id, uint64_t last_id);
 
+/* Judge the next message by its number alone: its event_ids may start over. */
+void seq_forget_id(struct seq_tracker *tracker);
+
 /* Take back an owed mark: true if there was one, and the caller loses. */
 bool seq_guard_close(struct seq_tracker *tracker);
 
