@@ -150,7 +150,7 @@ local function match_of(template, key)
   return template:match(key, "object_key")
 end
 
-local function methods_of(forms, hashes, models)
+local function methods_of(names, forms, hashes, models)
   ---@class kvgate.KeyReader
   local methods = {}
 
@@ -177,6 +177,14 @@ local function methods_of(forms, hashes, models)
       if match and form.accept(match) then return form.project(match), match end
     end
     return nil, nil
+  end
+
+  --- The conventions that it tries, in that order.
+  ---@return string[]
+  function methods:names() -- luacheck: ignore 212/self
+    local copy = {}
+    for i = 1, #names do copy[i] = names[i] end
+    return copy
   end
 
   return methods
@@ -207,7 +215,7 @@ function key_reader.new(conventions, names, models)
     end
   end
   return setmetatable({}, {
-    __index = methods_of(forms, hashes, models),
+    __index = methods_of(names, forms, hashes, models),
     __newindex = function() error("a reader of keys cannot be changed", 0) end,
     __metatable = false,
   })
