@@ -6,7 +6,9 @@
 #include "relay/pipeline.h"
 #include "relay/sequence.h"
 #include "relay/source.h"
+#include "relay/stream.h"
 
+#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,29 +20,24 @@ const char *const try_verdict_names[TRY_VERDICTS] = {"kept", "dropped", "split",
 /* ---- what the streams get ---- */
 
 /* [time, [event, …], rank]: the relay's own, so it can be trusted. */
-static uint32_t count_events(const uint8_t *payload)
+static void keep(struct try_out *out, const uint8_t *payload)
 {
+    const uint8_t *events, *end;
+    uint32_t count;
+
     cursor_enter(&payload);
-    payload = cursor_skip(payload);
-    return cursor_enter(&payload);
-}
-
-static void keep(struct try_out *out, const uint8_t *payload, size_t size)
-{
-    uint32_t events = count_events(payload);
-
-    if (events == 0)
-        return;
-    out->events = events;
-    buffer_clear(&out->payload);
-    buffer_put(&out->payload, payload, size);
+    events = payload = cursor_skip(payload);
+    end = cursor_skip(payload);
+    count = cursor_enter(&events);
+    buffer_put(&out->bytes, events, (size_t)(end - events));
+    out->events += count;
 }
 
 static bool keep_sent(void *context, const struct sink_head *head,
                       struct buffer *payload, size_t start)
 {
     (void)head;
-    keep(context, payload->data + start, payload->size - start);
+    keep(context, payload->data + start);
     return true;
 }
 
@@ -48,11 +45,11 @@ static bool keep_forwarded(void *context, const struct sink_head *head,
                            const struct message *message)
 {
     (void)head;
-    keep(context, message->payload, message->payload_size);
+    keep(context, message->payload);
     return true;
 }
 
-/* ---- open ---- */
+/* ---- the configuration of one filter ---- */
 
 static bool is_filter(const char *path)
 {
@@ -70,25 +67,78 @@ static void put_quoted(struct buffer *out, const char *text)
     buffer_put(out, "'", 1);
 }
 
-/* The configuration of one filter between one source and one stream. */
-static struct config *read_filter(const char *path, const char *options,
+static void put_streams(struct buffer *out, const struct try_subject *subject)
+{
+    static const char *const only[] = {"out"};
+    const char *const *names =
+        subject->stream_count > 0 ? subject->streams : only;
+    size_t count = subject->stream_count > 0 ? subject->stream_count : 1;
+
+    buffer_print(out, "streams:\n");
+    for (size_t i = 0; i < count; i++) {
+        buffer_print(out, "  - {name: ");
+        put_quoted(out, names[i]);
+        buffer_print(out, ", bind: 'ipc://%zu'}\n", i);
+    }
+}
+
+/* One filter between one source and its streams, as if beside the filter. */
+static struct config *read_filter(const struct try_subject *subject,
                                   struct buffer *mistakes)
 {
     struct buffer text = {0};
-    char *real = realpath(path, NULL);
+    char *path = memory_text(subject->path, strlen(subject->path));
     struct config *config;
 
-    buffer_print(&text, "sources: [{name: in, connect: 'ipc://in'}]\n"
-                        "streams: [{name: out, bind: 'ipc://out'}]\n"
-                        "filters:\n  - script: ");
-    put_quoted(&text, real != NULL ? real : path);
-    if (options != NULL)
-        buffer_print(&text, "\n    options: %s", options);
+    buffer_print(&text, "sources: [{name: in, connect: 'ipc://in'}]\n");
+    put_streams(&text, subject);
+    buffer_print(&text, "filters:\n  - script: ");
+    put_quoted(&text, basename(path));
+    if (subject->options != NULL)
+        buffer_print(&text, "\n    options: %s", subject->options);
     buffer_print(&text, "\n");
-    config = config_read(path, (const char *)text.data, text.size, mistakes);
-    free(real);
+    config =
+        config_read(subject->path, buffer_text(&text), text.size, mistakes);
+    free(path);
     buffer_free(&text);
     return config;
+}
+
+/* ---- open ---- */
+
+static void add_steps(struct try_core *core, const struct chain *chain)
+{
+    for (size_t i = 0; i < chain->count; i++)
+        core->steps[core->step_count++] =
+            (struct try_step){.script = chain->steps[i].script,
+                              .stream = chain->stream,
+                              .on_error = chain->steps[i].on_error};
+}
+
+static void list_steps(struct try_core *core)
+{
+    const struct pipeline *pipeline = relay_pipeline(core->relay);
+    size_t count = pipeline->global.count;
+
+    for (size_t i = 0; i < pipeline->stream_count; i++)
+        count += pipeline->chains[i].count;
+    core->steps = memory_new((count + 1) * sizeof *core->steps);
+    add_steps(core, &pipeline->global);
+    for (size_t i = 0; i < pipeline->stream_count; i++)
+        add_steps(core, &pipeline->chains[i]);
+}
+
+static void list_outs(struct try_core *core)
+{
+    core->out_count = relay_stream_count(core->relay);
+    core->outs = memory_new(core->out_count * sizeof *core->outs);
+    for (size_t i = 0; i < core->out_count; i++) {
+        core->outs[i].stream = relay_stream(core->relay, i)->name;
+        relay_set_sink(core->relay, i,
+                       (struct sink){.context = &core->outs[i],
+                                     .send = keep_sent,
+                                     .forward = keep_forwarded});
+    }
 }
 
 static bool adopt(struct try_core *core, struct buffer *mistakes)
@@ -101,122 +151,228 @@ static bool adopt(struct try_core *core, struct buffer *mistakes)
     place_free(place);
     if (plan == NULL)
         return false;
-    relay_adopt(core->relay, plan, (struct relay_now){TIME_MS, TIME_MS});
+    relay_adopt(core->relay, plan, core->now);
+    relay_silence(core->relay);
     core->numbers =
         memory_new(relay_source_count(core->relay) * sizeof *core->numbers);
-    core->outs =
-        memory_new(relay_stream_count(core->relay) * sizeof *core->outs);
-    for (size_t i = 0; i < relay_stream_count(core->relay); i++)
-        relay_set_sink(core->relay, i,
-                       (struct sink){.context = &core->outs[i],
-                                     .send = keep_sent,
-                                     .forward = keep_forwarded});
+    list_outs(core);
+    list_steps(core);
     return true;
 }
 
-bool try_core_open(struct try_core *core, const char *path, const char *options,
+bool try_core_open(struct try_core *core, const struct try_subject *subject,
                    struct buffer *mistakes)
 {
-    *core = (struct try_core){.relay = relay_new()};
-    core->config = is_filter(path) ? read_filter(path, options, mistakes)
-                                   : config_load(path, mistakes);
+    *core = (struct try_core){.relay = relay_new(),
+                              .is_filter = is_filter(subject->path),
+                              .now = {TIME_MS, TIME_MS}};
+    core->config = core->is_filter ? read_filter(subject, mistakes)
+                                   : config_load(subject->path, mistakes);
     return core->config != NULL && adopt(core, mistakes);
 }
 
 void try_core_free(struct try_core *core)
 {
-    for (size_t i = 0;
-         core->outs != NULL && i < relay_stream_count(core->relay); i++)
-        buffer_free(&core->outs[i].payload);
+    for (size_t i = 0; i < core->out_count; i++)
+        buffer_free(&core->outs[i].bytes);
+    for (size_t i = 0; i < core->step_count; i++)
+        free(core->steps[i].first_failure);
     relay_free(core->relay);
     config_free(core->config);
     free(core->numbers);
     free(core->outs);
+    free(core->steps);
+}
+
+/* ---- before and after ---- */
+
+static const struct step *step_of(const struct try_core *core, size_t index)
+{
+    const struct pipeline *pipeline = relay_pipeline(core->relay);
+    const struct chain *chain = &pipeline->global;
+
+    for (size_t next = 0; index >= chain->count; next++) {
+        index -= chain->count;
+        chain = &pipeline->chains[next];
+    }
+    return &chain->steps[index];
+}
+
+static void begin(struct try_core *core)
+{
+    for (size_t i = 0; i < core->out_count; i++) {
+        const struct stream *stream = relay_stream(core->relay, i);
+        struct try_out *out = &core->outs[i];
+
+        buffer_clear(&out->bytes);
+        out->events = 0;
+        out->reserved = stream->record->reserved;
+        memcpy(out->losses, stream->counters.losses, sizeof out->losses);
+    }
+    for (size_t i = 0; i < core->step_count; i++)
+        core->steps[i].all = *script_filter_counters(step_of(core, i)->filter);
+}
+
+static void end_out(struct try_core *core, size_t index)
+{
+    const struct stream *stream = relay_stream(core->relay, index);
+    struct try_out *out = &core->outs[index];
+
+    out->lost = stream->record->reserved - out->reserved;
+    out->total_events += out->events;
+    out->total_lost += out->lost;
+    for (int cause = 0; cause < LOSS_CAUSES; cause++)
+        if (stream->counters.losses[cause] != out->losses[cause])
+            out->cause = (enum loss_cause)cause;
+}
+
+static void end_step(struct try_core *core, size_t index)
+{
+    const struct step *step = step_of(core, index);
+    const struct filter_counters *now = script_filter_counters(step->filter);
+    struct try_step *told = &core->steps[index];
+
+    told->did = (struct filter_counters){
+        .kept = now->kept - told->all.kept,
+        .dropped = now->dropped - told->all.dropped,
+        .rewritten = now->rewritten - told->all.rewritten,
+        .split = now->split - told->all.split,
+        .errors = now->errors - told->all.errors,
+    };
+    told->all = *now;
+    if (told->did.errors == 0)
+        return;
+    core->failed = true;
+    told->failure = step->failure;
+    if (told->first_failure == NULL)
+        told->first_failure = memory_text(step->failure, strlen(step->failure));
+}
+
+static void end(struct try_core *core)
+{
+    for (size_t i = 0; i < core->out_count; i++)
+        end_out(core, i);
+    for (size_t i = 0; i < core->step_count; i++)
+        end_step(core, i);
 }
 
 /* ---- run ---- */
 
-static uint64_t chain_errors(const struct chain *chain)
+static enum try_verdict judge(const struct try_core *core)
 {
-    uint64_t count = 0;
+    bool sent = false, lost = false, split = false;
 
-    for (size_t i = 0; i < chain->count; i++)
-        count += script_filter_counters(chain->steps[i].filter)->errors;
-    return count;
+    for (size_t i = 0; i < core->out_count; i++) {
+        sent = sent || core->outs[i].events > 0;
+        lost = lost || core->outs[i].lost > 0;
+    }
+    for (size_t i = 0; i < core->step_count; i++)
+        split = split || core->steps[i].did.split > 0;
+    if (lost)
+        return TRY_LOST;
+    if (!sent)
+        return TRY_DROPPED;
+    return split ? TRY_SPLIT : TRY_KEPT;
 }
 
-/* Events that were none. */
-static uint64_t count_faults(const struct try_core *core, size_t source)
-{
-    const struct source *from = relay_source(core->relay, source);
-    uint64_t count = 0;
-
-    for (size_t i = 0; i < EVENT_FAULTS; i++)
-        count += from->counters.faults[i];
-    return count;
-}
-
-static uint64_t count_errors(const struct try_core *core)
-{
-    const struct pipeline *pipeline = relay_pipeline(core->relay);
-    uint64_t count = chain_errors(&pipeline->global);
-
-    for (size_t i = 0; i < pipeline->stream_count; i++)
-        count += chain_errors(&pipeline->chains[i]);
-    return count;
-}
-
-static enum try_verdict judge(const struct try_core *core, bool failed)
-{
-    uint32_t most = 0;
-
-    for (size_t i = 0; i < relay_stream_count(core->relay); i++)
-        if (core->outs[i].events > most)
-            most = core->outs[i].events;
-    if (most == 0)
-        return failed ? TRY_LOST : TRY_DROPPED;
-    return most == 1 ? TRY_KEPT : TRY_SPLIT;
-}
-
-static void send_payload(struct try_core *core, size_t source,
-                         struct buffer *payload)
+static void receive(struct try_core *core, size_t source,
+                    struct message message)
 {
     uint8_t number[8];
-    struct message message = {.frames = 3,
-                              .sequence = number,
-                              .sequence_size = sizeof number,
-                              .payload = payload->data,
-                              .payload_size = payload->size,
-                              .origin = payload};
-    struct relay_now now = {TIME_MS, TIME_MS};
 
-    seq_write(++core->numbers[source], number);
-    relay_receive(core->relay, source, &message, now);
-    relay_idle(core->relay, now);
+    if (message.frames == 3 && message.sequence_size == sizeof number) {
+        seq_write(++core->numbers[source], number);
+        message.sequence = number;
+    }
+    relay_receive(core->relay, source, &message, core->now);
+    relay_idle(core->relay, core->now);
+}
+
+/* `event` NULL: a message without any. */
+static void receive_event(struct try_core *core, size_t source,
+                          const struct try_moment *moment, const uint8_t *event,
+                          size_t size)
+{
+    static const uint8_t zero[] = {0};
+    const uint8_t *time = moment != NULL && moment->timestamp != NULL
+                              ? moment->timestamp
+                              : zero,
+                  *rank = moment != NULL && moment->rank != NULL ? moment->rank
+                                                                 : zero;
+    struct buffer payload = {0};
+
+    buffer_put(&payload, "\x93", 1);
+    buffer_put(&payload, time, (size_t)(cursor_skip(time) - time));
+    buffer_put(&payload, event != NULL ? "\x91" : "\x90", 1);
+    buffer_put(&payload, event, size);
+    buffer_put(&payload, rank, (size_t)(cursor_skip(rank) - rank));
+    receive(core, source,
+            (struct message){.frames = 3,
+                             .sequence_size = 8,
+                             .payload = payload.data,
+                             .payload_size = payload.size,
+                             .origin = &payload});
+    buffer_free(&payload);
 }
 
 enum try_verdict try_core_send(struct try_core *core, size_t source,
+                               const struct try_moment *moment,
                                const uint8_t *event, size_t size)
 {
-    uint64_t errors = count_errors(core);
-    uint64_t faults = count_faults(core, source);
-    struct buffer payload = {0};
+    struct source *from = relay_source(core->relay, source);
+    uint64_t faults[EVENT_FAULTS];
+    enum try_verdict verdict;
 
-    for (size_t i = 0; i < relay_stream_count(core->relay); i++)
-        core->outs[i].events = 0;
-    buffer_put(&payload, "\x93\x01\x91", 3);
-    buffer_put(&payload, event, size);
-    buffer_put(&payload, "\0", 1);
-    send_payload(core, source, &payload);
-    buffer_free(&payload);
-    core->blames_filter = count_errors(core) > errors;
-    return judge(core,
-                 core->blames_filter || count_faults(core, source) > faults);
+    memcpy(faults, from->counters.faults, sizeof faults);
+    begin(core);
+    /* Events of a file may be written by hand: a number that comes again says
+     * nothing. */
+    seq_forget_id(&from->record->tracker);
+    receive_event(core, source, moment, event, size);
+    end(core);
+    core->fault = EVENT_OK;
+    for (int fault = 0; fault < EVENT_FAULTS; fault++)
+        if (from->counters.faults[fault] != faults[fault])
+            core->fault = (enum event_fault)fault;
+    verdict = judge(core);
+    core->failed = core->failed || verdict == TRY_LOST;
+    return verdict;
 }
 
-const char *try_core_error(const struct try_core *core)
+void try_core_gap(struct try_core *core, size_t source, uint64_t missing)
 {
-    if (!core->blames_filter)
-        return "the gateway takes it for no event, see standard error";
-    return script_error_text(relay_pipeline(core->relay)->script);
+    begin(core);
+    if (core->numbers[source] == 0) /* nothing to break off from */
+        receive_event(core, source, NULL, NULL, 0);
+    core->numbers[source] += missing;
+    receive_event(core, source, NULL, NULL, 0);
+    receive_event(core, source, NULL, NULL, 0);
+    end(core);
+}
+
+void try_core_restart(struct try_core *core, size_t source)
+{
+    begin(core);
+    if (core->numbers[source] == 0)
+        receive_event(core, source, NULL, NULL, 0);
+    core->numbers[source] = 0;
+    receive_event(core, source, NULL, NULL, 0);
+    end(core);
+}
+
+void try_core_spoilt(struct try_core *core, size_t source,
+                     struct message message)
+{
+    begin(core);
+    receive(core, source, message);
+    end(core);
+}
+
+void try_core_tick(struct try_core *core, struct relay_now now)
+{
+    core->now = now;
+    begin(core);
+    relay_tick(core->relay, now);
+    relay_idle(core->relay, now);
+    end(core);
 }

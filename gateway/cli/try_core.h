@@ -2,31 +2,42 @@
  * try_core - the gateway's heart with nothing around it
  *
  * Events go through it one at a time, each a message of its own, so that what
- * comes out is known to come of it.
+ * comes out, and what each filter counted, is known to come of it.
  */
 #ifndef CLI_TRY_CORE_H
 #define CLI_TRY_CORE_H
 
 #include "base/buffer.h"
 #include "base/config.h"
+#include "codec/event.h"
+#include "relay/loss.h"
 #include "relay/relay.h"
+#include "script/script.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* What one stream got of an event: a payload. */
+/* What one stream got of what was sent last. */
 struct try_out {
-    struct buffer payload; /* empty: nothing */
-    uint32_t events;
+    const char *stream;
+    struct buffer bytes;   /* the events, one behind the other */
+    uint32_t events;       /* how many they are */
+    uint64_t lost;         /* numbers that it left out */
+    enum loss_cause cause; /* of the last of these losses */
+    uint64_t total_events, total_lost;
+    uint64_t reserved, losses[LOSS_CAUSES]; /* before */
 };
 
-struct try_core {
-    struct relay *relay;
-    struct config *config;
-    struct try_out *outs; /* one a stream */
-    bool blames_filter;   /* for the last event's loss */
-    uint64_t *numbers;    /* of each source's last message */
+/* One filter in its place, and what it did with what was sent last. */
+struct try_step {
+    const char *script;
+    const char *stream; /* whose chain it is in; NULL: the global one */
+    enum config_on_error on_error;
+    struct filter_counters did;
+    struct filter_counters all; /* what it ever did */
+    const char *failure; /* what its last error said: good until the next */
+    char *first_failure; /* of all */
 };
 
 enum try_verdict {
@@ -39,17 +50,54 @@ enum try_verdict {
 
 extern const char *const try_verdict_names[TRY_VERDICTS];
 
-/* `path` is a configuration, or a filter (*.lua) that gets `options`, YAML.
- * False with a line for each mistake; free it all the same. */
-bool try_core_open(struct try_core *core, const char *path, const char *options,
+struct try_core {
+    struct relay *relay;
+    struct config *config;
+    bool is_filter;    /* the subject is one filter, its streams are ours */
+    uint64_t *numbers; /* of each source's last message */
+    struct relay_now now;
+    struct try_out *outs; /* one a stream */
+    size_t out_count;
+    struct try_step *steps; /* in the order of their running */
+    size_t step_count;
+    enum event_fault fault; /* why what was sent last is no event */
+    bool failed;            /* an event was lost or a filter failed, ever */
+};
+
+/* How a subject is to be opened. */
+struct try_subject {
+    const char *path;           /* a configuration, or a filter: *.lua */
+    const char *options;        /* of the filter, YAML; NULL: none */
+    const char *const *streams; /* names for the filter; none: "out" */
+    size_t stream_count;
+};
+
+/* False with a line for each mistake; free it all the same. */
+bool try_core_open(struct try_core *core, const struct try_subject *subject,
                    struct buffer *mistakes);
 void try_core_free(struct try_core *core);
 
-/* Send one event (msgpack) of the source and see; `outs` are what it made. */
+/* What an event's message says besides it. NULL: as an old publisher may. */
+struct try_moment {
+    const uint8_t *timestamp, *rank; /* msgpack integers; rank may be nil */
+};
+
+/* Send one event (checked msgpack) of the source and see. */
 enum try_verdict try_core_send(struct try_core *core, size_t source,
+                               const struct try_moment *moment,
                                const uint8_t *event, size_t size);
 
-/* Why the last event was lost; of a filter with its file and line. */
-const char *try_core_error(const struct try_core *core);
+/* Let numbers of the source be missing; the guard behind them comes along. */
+void try_core_gap(struct try_core *core, size_t source, uint64_t missing);
+
+/* Let the publisher start over. */
+void try_core_restart(struct try_core *core, size_t source);
+
+/* A message that cannot be read, as it is; its number becomes the next. */
+void try_core_spoilt(struct try_core *core, size_t source,
+                     struct message message);
+
+/* Time passes: timers of filters run. */
+void try_core_tick(struct try_core *core, struct relay_now now);
 
 #endif

@@ -1,166 +1,95 @@
 #include "cli/try_print.h"
 
-#include "base/json.h"
-#include "cli/tap_value.h"
+#include "cli/try_diff.h"
 #include "codec/cursor.h"
-#include "relay/stream.h"
+#include "codec/event.h"
 
 #include <string.h>
 
-/* ---- JSON ---- */
-
-static void write_value(struct json *json, const uint8_t *value)
+const uint8_t *try_out_event(const struct try_out *out, uint32_t index)
 {
-    msgpack_unpacked decoded;
-    const char *reason =
-        tap_value_decode(&decoded, value, (size_t)(cursor_skip(value) - value));
+    const uint8_t *at = out->bytes.data;
 
-    if (reason == NULL)
-        tap_value_write(json, &decoded.data);
-    else
-        json_text(json, reason);
-    msgpack_unpacked_destroy(&decoded);
+    if (index >= out->events)
+        return NULL;
+    while (index-- > 0)
+        at = cursor_skip(at);
+    return at;
 }
 
-static bool is_same(const uint8_t *a, const uint8_t *b)
+const struct try_step *try_blame(const struct try_core *core,
+                                 const struct try_out *out)
 {
-    size_t size = (size_t)(cursor_skip(a) - a);
+    if (out->cause != LOSS_FILTER)
+        return NULL;
+    for (size_t i = 0; i < core->step_count; i++) {
+        const struct try_step *step = &core->steps[i];
 
-    return (size_t)(cursor_skip(b) - b) == size && memcmp(a, b, size) == 0;
-}
-
-/* The value of the first field of that name; NULL: there is none. */
-static const uint8_t *find(const uint8_t *map, const uint8_t *name)
-{
-    for (uint32_t left = cursor_enter(&map); left > 0; left--) {
-        const uint8_t *value = cursor_skip(map);
-
-        if (is_same(map, name))
-            return value;
-        map = cursor_skip(value);
+        if (step->did.errors > 0 && step->on_error == CONFIG_ON_ERROR_LOSE &&
+            (step->stream == NULL || strcmp(step->stream, out->stream) == 0))
+            return step;
     }
     return NULL;
 }
 
-static void write_key(struct json *json, const uint8_t *name)
+const char *try_cause(const struct try_core *core, const struct try_out *out)
 {
-    uint32_t size = 0;
-    const uint8_t *text = name;
-
-    if (cursor_kind(name) == CURSOR_STR)
-        text = cursor_bytes(name, &size);
-    json_key_bytes(json, (const char *)text, size);
-}
-
-static void write_change(struct json *json, const uint8_t *name,
-                         const uint8_t *old, const uint8_t *new)
-{
-    write_key(json, name);
-    json_object(json);
-    if (old != NULL) {
-        json_key(json, "old");
-        write_value(json, old);
-    }
-    if (new != NULL) {
-        json_key(json, "new");
-        write_value(json, new);
-    }
-    json_end(json);
-}
-
-/* Fields that changed, came or went; what is not there has no "old", no "new".
- */
-static void write_changes(struct json *json, const uint8_t *old,
-                          const uint8_t *new)
-{
-    const uint8_t *at = old;
-
-    json_key(json, "changes");
-    json_object(json);
-    for (uint32_t left = cursor_enter(&at); left > 0; left--) {
-        const uint8_t *value = cursor_skip(at), *now = find(new, at);
-
-        if (now == NULL || !is_same(value, now))
-            write_change(json, at, value, now);
-        at = cursor_skip(value);
-    }
-    at = new;
-    for (uint32_t left = cursor_enter(&at); left > 0; left--) {
-        const uint8_t *value = cursor_skip(at);
-
-        if (find(old, at) == NULL)
-            write_change(json, at, NULL, value);
-        at = cursor_skip(value);
-    }
-    json_end(json);
-}
-
-/* One entry for each event that a stream got. */
-static void write_out(struct json *json, const char *stream,
-                      const struct try_out *out, const uint8_t *event)
-{
-    const uint8_t *at = out->payload.data;
-
-    cursor_enter(&at);
-    at = cursor_skip(at);
-    for (uint32_t left = cursor_enter(&at); left > 0; left--) {
-        json_object(json);
-        json_key(json, "stream");
-        json_text(json, stream);
-        write_changes(json, event, at);
-        json_end(json);
-        at = cursor_skip(at);
+    switch (out->cause) {
+    case LOSS_EVENT:
+        return event_fault_text(core->fault);
+    case LOSS_SIZE:
+        return "it does not fit a message of the stream";
+    case LOSS_SPACE:
+        return "filters made more events of it than there is room for";
+    default:
+        return loss_cause_name(out->cause);
     }
 }
 
-static void write_event(struct json *json, const struct try_print *print,
-                        const struct try_core *core, enum try_verdict verdict,
-                        const uint8_t *event)
+/* Did any stream get it otherwise than it was? */
+static bool is_changed(const struct try_core *core, const uint8_t *event)
 {
-    json_object(json);
-    json_key(json, "event");
-    json_u64(json, print->events);
-    json_key(json, "verdict");
-    json_text(json, try_verdict_names[verdict]);
-    if (verdict == TRY_LOST) {
-        json_key(json, "error");
-        json_text(json, try_core_error(core));
+    size_t size = (size_t)(cursor_skip(event) - event);
+
+    for (size_t i = 0; i < core->out_count; i++) {
+        const struct try_out *out = &core->outs[i];
+
+        if (out->events > 1 ||
+            (out->events == 1 && (out->bytes.size != size ||
+                                  memcmp(out->bytes.data, event, size) != 0)))
+            return true;
     }
-    json_key(json, "out");
-    json_array(json);
-    for (size_t i = 0; i < relay_stream_count(core->relay); i++)
-        if (core->outs[i].events > 0)
-            write_out(json, relay_stream(core->relay, i)->name, &core->outs[i],
-                      event);
-    json_end(json);
-    json_end(json);
-    buffer_put(json->out, "\n", 1);
+    return false;
 }
 
-void try_print_event(struct try_print *print, const struct try_core *core,
-                     enum try_verdict verdict, const uint8_t *event)
+void try_print_event(struct try_print *print, const struct try_told *told)
 {
-    struct json json = {.out = print->out};
-
     print->events++;
-    print->verdicts[verdict]++;
-    write_event(&json, print, core, verdict, event);
+    print->verdicts[told->verdict]++;
+    if (print->only != 0 && (print->only & 1u << told->verdict) == 0 &&
+        ((print->only & TRY_CHANGED) == 0 ||
+         !is_changed(print->core, told->event)))
+        return;
+    if (print->json)
+        try_json_event(print, told);
+    else
+        try_text_event(print, told);
+}
+
+void try_print_mark(struct try_print *print, const struct try_mark *mark)
+{
+    if (print->only != 0)
+        return;
+    if (print->json)
+        try_json_mark(print, mark);
+    else
+        try_text_mark(print, mark);
 }
 
 void try_print_summary(struct try_print *print)
 {
-    struct json json = {.out = print->out};
-
-    json_object(&json);
-    json_key(&json, "summary");
-    json_object(&json);
-    json_key(&json, "events");
-    json_u64(&json, print->events);
-    for (size_t i = 0; i < TRY_VERDICTS; i++) {
-        json_key(&json, try_verdict_names[i]);
-        json_u64(&json, print->verdicts[i]);
-    }
-    json_end(&json);
-    json_end(&json);
-    buffer_put(print->out, "\n", 1);
+    if (print->json)
+        try_json_summary(print);
+    else
+        try_text_summary(print);
 }

@@ -1,12 +1,14 @@
 #include "codec/json_read.h"
 
+#include "base/text.h"
 #include "codec/pack.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBER_MAX = 64 };
+enum { NUMBER_MAX = 64, FOUND_MAX = 20 };
 
 struct reader {
     struct buffer *out;
@@ -17,10 +19,34 @@ struct reader {
 
 static bool read_value(struct reader *reader);
 
+/* What stands where something else was expected: a word or a character. */
+static void put_found(struct buffer *out, const char *at, const char *end)
+{
+    size_t size = 0;
+
+    if (at == end) {
+        buffer_print(out, "the end");
+        return;
+    }
+    while (at + size < end && size < FOUND_MAX &&
+           (isalnum((unsigned char)at[size]) || at[size] == '_'))
+        size++;
+    if (size == 0)
+        size =
+            text_rune((const uint8_t *)at, (size_t)(end - at), &(uint32_t){0});
+    buffer_print(out, "'");
+    text_escape(out, at, size == 0 ? 1 : size);
+    buffer_print(out, "'");
+}
+
 static bool refuse(struct reader *reader, const char *expected)
 {
-    error_set(reader->error, "column %zu: expected %s",
-              (size_t)(reader->at - reader->text) + 1, expected);
+    struct buffer found = {0};
+
+    put_found(&found, reader->at, reader->end);
+    error_set(reader->error, "expected %s, not %s", expected,
+              buffer_text(&found));
+    buffer_free(&found);
     return false;
 }
 
@@ -327,16 +353,19 @@ static bool read_value(struct reader *reader)
 }
 
 bool json_read(struct buffer *out, const char *text, size_t size,
-               struct error *error)
+               size_t *column, struct error *error)
 {
     struct reader reader = {.out = out,
                             .text = text,
                             .at = text,
                             .end = text + size,
                             .error = error};
+    bool done = read_value(&reader);
 
-    if (!read_value(&reader))
-        return false;
-    skip_space(&reader);
-    return reader.at == reader.end || refuse(&reader, "the end");
+    if (done) {
+        skip_space(&reader);
+        done = reader.at == reader.end || refuse(&reader, "the end");
+    }
+    *column = (size_t)(reader.at - text) + 1;
+    return done;
 }

@@ -17,9 +17,9 @@
 
 enum { JSON_READ_DEPTH = 64 };
 
-/* Append the value that all of `text` is.  False and `error`, which names the
- * byte, when it is none. */
+/* Append the value that all of `text` is.  False when it is none: `error` says
+ * what was expected and what is there, in `column` (a byte, from 1). */
 bool json_read(struct buffer *out, const char *text, size_t size,
-               struct error *error);
+               size_t *column, struct error *error);
 
 #endif

@@ -441,8 +441,11 @@ static int codec_json(lua_State *L)
     const char *text = luaL_checklstring(L, 1, &size);
     struct buffer out = {0};
     struct error error = {0};
-    bool done = json_read(&out, text, size, &error);
+    size_t column;
+    bool done = json_read(&out, text, size, &column, &error);
 
+    if (!done)
+        error_prefix(&error, "column %zu", column);
     if (done) {
         push_bytes(L, out.data, out.size);
     } else {

@@ -1,11 +1,14 @@
 """kvgate try tells what the gateway would do with each event of a file."""
 
 import json
+import os
+import pty
+import subprocess
 import unittest
 
 from support import recording
 from support.event import generation_c, pack_batch
-from support.gateway import Directory, run
+from support.gateway import PROGRAM, Directory, run
 
 EXIT_FINE, EXIT_FAILED, EXIT_USAGE, EXIT_CONFIG = 0, 1, 2, 3
 FILTER = """return function(options)
@@ -34,18 +37,27 @@ class Try(unittest.TestCase):
         return self.directory.write("events", text)
 
     def run_try(self, subject, file, *options, code=EXIT_FINE):
-        result = run("try", subject, file, *options)
+        text = self.read_try(subject, file, "--json", *options, code=code)
+        return [json.loads(line) for line in text.splitlines()]
+
+    def read_try(self, *arguments, code=EXIT_FINE):
+        result = run("try", *arguments)
         self.assertEqual(result.returncode, code, result.stderr)
         self.said = result.stderr
-        return [json.loads(line) for line in result.stdout.splitlines()]
+        return result.stdout
 
     def test_each_verdict_is_told_and_counted(self):
         keys = ["k", "drop", "fail", "split"]
         file = self.lines(*[generation_c("stored", i, key) for i, key in enumerate(keys, 1)])
         *told, last = self.run_try(self.filter, file, code=EXIT_FAILED)
         self.assertEqual([line["verdict"] for line in told], ["kept", "dropped", "lost", "split"])
-        self.assertEqual(last["summary"], {"events": 4, "kept": 1, "dropped": 1, "split": 1,
-                                           "lost": 1})
+        counts = {"kept": 1, "dropped": 1, "split": 1}
+        self.assertEqual(last["summary"], {
+            "events": 4, "lost": 1, **counts,
+            "filters": [{"filter": "sample.lua", "rewritten": 1, "errors": 1,
+                         "first_error": told[2]["error"], **counts}],
+            "streams": [{"stream": "out", "events": 3, "left_out": 1}]})
+        self.assertEqual(told[1]["dropped_by"], [{"filter": "sample.lua"}])
         self.assertRegex(told[2]["error"], r"sample\.lua:5: on purpose")
         self.assertEqual(len(told[3]["out"]), 2)
 
@@ -70,20 +82,89 @@ class Try(unittest.TestCase):
 
     def test_lines_of_tap_and_recordings_are_read(self):
         event = generation_c("stored", 1, "k")
-        file = self.lines('{"gap":{"after":1,"before":3,"missing":1}}', "",
-                          {"stream": "x", "seq": 3, "position": 0, **event})
+        file = self.lines("", {"stream": "x", "seq": 3, "position": 0, **event})
         want = self.run_try(self.filter, file)
         self.assertEqual(want[-1]["summary"]["events"], 1)
         frames = [b"", b"\0" * 8, pack_batch([event])]
         path = recording.write(self.directory.path / "r", ["one"], [(0, 0, frames)])
         self.assertEqual(self.run_try(self.filter, path), want)
 
+    def test_losses_that_a_file_tells_of_happen(self):
+        first, last = generation_c("stored", 1, "k"), generation_c("stored", 2, "k")
+        file = self.lines(first, '{"gap":{"after":1,"before":4,"missing":2}}', last)
+        told = self.run_try(self.filter, file)
+        self.assertEqual(told[1], {"mark": "gap", "source": "in", "missing": 2,
+                                   "lost_on": ["out"], "out": []})
+        # Two numbers, and one more for the guard behind them.
+        self.assertEqual(told[-1]["summary"]["streams"],
+                         [{"stream": "out", "events": 2, "left_out": 3}])
+        numbers = [number.to_bytes(8, "big") for number in (1, 4)]
+        path = recording.write(self.directory.path / "r", ["one"], [
+            (0, 0, [b"", number, pack_batch([event])])
+            for number, event in zip(numbers, (first, last))])
+        self.assertEqual(self.run_try(self.filter, path), told)
+
+    def test_a_message_that_cannot_be_read_is_told_and_the_rest_goes_on(self):
+        event = generation_c("stored", 1, "k")
+        path = recording.write(self.directory.path / "r", ["one"], [
+            (0, 0, [b"one frame"]),
+            (0, 0, [b"", b"\0" * 7 + b"\1", b"\xc1"]),
+            (0, 0, [b"", b"\0" * 7 + b"\2", pack_batch([event])])])
+        told = self.run_try(self.filter, path)
+        self.assertEqual([line.get("mark") for line in told[:2]], ["malformed", "malformed"])
+        self.assertEqual(told[2]["verdict"], "kept")
+
+    def test_several_files_and_standard_input_are_one_sequence(self):
+        event = json.dumps(generation_c("stored", 1, "k"))
+        file = self.lines(event)
+        result = run("try", self.filter, file, "-", "--json", input=event)
+        self.assertEqual(json.loads(result.stdout.splitlines()[-1])["summary"]["events"], 2)
+
+    def test_only_what_is_asked_for_is_told(self):
+        file = self.lines(*[generation_c("stored", i, key) for i, key in
+                            enumerate(["k", "drop", "split"], 1)])
+        told = self.run_try(self.filter, file, "--only", "dropped,split")
+        self.assertEqual([line.get("event") for line in told], [2, 3, None])
+        self.assertEqual(told[-1]["summary"]["kept"], 1)
+        self.read_try(self.filter, file, "--only", "droped", code=EXIT_USAGE)
+        self.assertIn('did you mean "dropped"?', self.said)
+
+    def test_a_filter_may_name_streams(self):
+        file = self.lines(generation_c("stored", 1, tenant_id="acme"))
+        told = self.run_try("route_by_tenant.lua", file, "--streams", "a,b", "--options",
+                            "{ routes: { acme: b }, default: a }")
+        self.assertEqual([out["stream"] for out in told[0]["out"]], ["b"])
+
+    def test_keys_are_explained_by_the_conventions_at_hand(self):
+        keys = ["Qwen3-8B@tp_rank:1@pcp0@dcp0@pp_rank:0@group:0@9edbe9bd18ad781d", "12345"]
+        file = self.lines(*[generation_c("stored", i, key) for i, key in enumerate(keys, 1)],
+                          {"event_type": "cleared"})
+        options = ["--explain-keys", "--options", "{ convention: vllm }"]
+        told = self.run_try("keys_to_hashes.lua", file, *options)
+        self.assertEqual(told[0]["key"], {
+            "convention": "vllm", "version": "group", "model": "Qwen3-8B", "tp": 1, "pcp": 0,
+            "dcp": 0, "pp": 0, "group": 0, "digest": "9edbe9bd18ad781d",
+            "hash": 0x9edbe9bd18ad781d})
+        self.assertEqual(told[1]["key"], {"matches_none_of": ["vllm"]})
+        self.assertNotIn("key", told[2])
+        told = self.run_try(self.filter, file, "--explain-keys")
+        self.assertEqual(told[1]["key"]["convention"], "integer")
+        text = self.read_try("keys_to_hashes.lua", file, *options)
+        self.assertIn("    vllm, group: dcp=0 digest=9edbe9bd18ad781d group=0 ", text)
+        self.assertIn("    matches none of: vllm\n", text)
+
     def test_what_cannot_be_read_is_told_with_its_place(self):
         event = generation_c("stored", 1)
-        for text, words in (("[]", ":2: an event is an object"), ("{", ":2: column")):
-            told = self.run_try(self.filter, self.lines(event, text), code=EXIT_FAILED)
-            self.assertIn(words, self.said)
-            self.assertEqual(told[-1]["summary"]["kept"], 1)
+        for text, words in (
+                ("[]", '2:1: expected an event, {"event_type": …}, not array'),
+                ("{", "2:2: expected a name in quotes, not the end"),
+                ('{"a":tru}', "2:6: expected a value, not 'tru'")):
+            file = self.lines(event, text, event)
+            told = self.run_try(self.filter, file, code=EXIT_FAILED)
+            self.assertEqual(self.said, f"{file}:{words}\n")
+            self.assertEqual(told[-1]["summary"]["kept"], 2)
+        self.run_try(self.filter, self.lines(*["x"] * 20), code=EXIT_FAILED)
+        self.assertIn("given up after 10 wrong lines", self.said)
         self.run_try(self.filter, "/no/such/file", code=EXIT_FAILED)
         self.run_try(self.filter, self.directory.path, code=EXIT_FAILED)
         self.run_try("/no/such.lua", self.lines(event), code=EXIT_CONFIG)
@@ -92,7 +173,96 @@ class Try(unittest.TestCase):
     def test_what_is_no_event_is_lost(self):
         told = self.run_try(self.filter, self.lines({"x": 1}), code=EXIT_FAILED)
         self.assertEqual(told[0]["verdict"], "lost")
-        self.assertIn("no event", told[0]["error"])
+        self.assertEqual(told[0]["error"], "no event_type")
+
+    def test_text_shows_each_event_at_a_glance(self):
+        keys = ["k", "drop", "fail", "split"]
+        file = self.lines(*[generation_c("stored", i, key, tenant_id="a", lora_name=None,
+                                         medium="cpu", backend_id="b")
+                            for i, key in enumerate(keys, 1)])
+        text = self.read_try(self.filter, file, "--options", "{ tenant: acme }",
+                             code=EXIT_FAILED)
+        self.assertEqual(text, TEXT.replace("DIRECTORY", str(self.directory.path)))
+
+    def test_text_tells_the_streams_and_who_dropped_it_there(self):
+        config = {"sources": [{"name": "s", "connect": "ipc://s"}],
+                  "streams": [
+                      {"name": "all", "bind": "ipc://all"},
+                      {"name": "cpu", "bind": "ipc://cpu", "filters": [
+                          {"script": "select_medium.lua", "options": {"keep": "cpu"}}]},
+                      {"name": "mine", "bind": "ipc://mine", "filters": [
+                          {"script": "sample.lua"}]}]}
+        path = self.directory.write("kvgate.yaml", json.dumps(config))
+        file = self.lines(generation_c("stored", 1, "fail", medium="disk"))
+        text = self.read_try(path, file, code=EXIT_FAILED)
+        self.assertIn("    kept unchanged → all\n"
+                      f"    lost on mine in sample.lua: {self.directory.path}/sample.lua:5: "
+                      "on purpose\n"
+                      "    dropped on cpu by select_medium.lua\n", text)
+
+    def test_failures_that_on_error_forgives_are_told_and_end_in_an_error(self):
+        for fate, words in (("drop", "dropped by on_error"), ("pass", "passed on by on_error")):
+            config = {"sources": [{"name": "s", "connect": "ipc://s"}],
+                      "filters": [{"script": "sample.lua", "on_error": fate}],
+                      "streams": [{"name": "all", "bind": "ipc://all"}]}
+            path = self.directory.write("kvgate.yaml", json.dumps(config))
+            file = self.lines(generation_c("stored", 1, "fail"))
+            self.assertIn(f"    {words}: sample.lua: ", self.read_try(path, file, code=EXIT_FAILED))
+
+    def test_colours_are_for_terminals_that_want_them(self):
+        file = self.lines(generation_c("stored", 1))
+        for wanted, environment in ((True, {}), (False, {"NO_COLOR": "1"}),
+                                    (False, {"TERM": "dumb"})):
+            text = read_terminal([PROGRAM, "try", self.filter, file],
+                                 {**os.environ, "TERM": "xterm", **environment})
+            self.assertEqual("\033[" in text, wanted, text)
+        self.assertNotIn("\033[", self.read_try(self.filter, file))
+
+
+TEXT = """#1 stored tenant_id=a medium=cpu backend_id=b
+    object_key=k
+    kept
+    - tenant_id: "a"
+    + tenant_id: "acme"
+    + extra: 7
+
+#2 stored tenant_id=a medium=cpu backend_id=b
+    object_key=drop
+    dropped by sample.lua
+
+#3 stored tenant_id=a medium=cpu backend_id=b
+    object_key=fail
+    lost in sample.lua: DIRECTORY/sample.lua:5: on purpose
+
+#4 stored tenant_id=a medium=cpu backend_id=b
+    object_key=split
+    split into 2
+    1 unchanged
+    2 unchanged
+
+4 events: 1 kept, 1 dropped, 1 split, 1 lost
+
+filter        kept  dropped  rewritten  split  errors
+sample.lua       1        1          1      1       1
+  first error: DIRECTORY/sample.lua:5: on purpose
+stream      events left out
+out              3        1
+"""
+
+
+def read_terminal(command, environment):
+    """What a command prints on a terminal."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(command, stdout=theirs, env=environment):
+        os.close(theirs)
+        text = b""
+        try:
+            while part := os.read(ours, 65536):
+                text += part
+        except OSError:  # how Linux says that the other end is closed
+            pass
+    os.close(ours)
+    return text.decode()
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 --
 -- A fenced block with a file's name behind its language is written to a directory. Lua is a whole
 -- filter or the body of one, and must get over a stored and a cleared event; but a *_spec.lua is
--- run here. YAML must load; sh is run with the program that was built.
+-- run here. YAML must load; sh is run with the program that was built, and a text behind it is what
+-- it prints; JSON is a file of events for it.
 
 local ffi = require "ffi"
 local filter = require "kvgate.testing"
@@ -104,7 +105,8 @@ for _, page in ipairs({ "lua/README.md", "filters/README.md" }) do
     local directory = temporary_directory()
     local list = samples(page)
     local configured = {} -- scripts with a configuration of their own
-    for _, sample in ipairs(list) do
+    for i, sample in ipairs(list) do
+      if sample.language == "text" then list[i - 1].prints = sample.text end
       if sample.name then write(directory, sample.name, sample.text) end
       if sample.language == "yaml" and sample.name then
         configured[sample.text:match "script: (%S+)"] = true
@@ -136,14 +138,14 @@ for _, page in ipairs({ "lua/README.md", "filters/README.md" }) do
         it(title, function()
           local output = run_shell(sample.text, directory)
           assert.truthy(output:find("status 0\n", 1, true), output)
+          if sample.prints then assert.truthy(output:find(sample.prints, 1, true), output) end
+          if not sample.text:find "tap" then return end
+          assert.equal(5, select(2, output:gsub('"seq":', "")), output)
           for line in output:gmatch "[^\n]*object_key[^\n]*" do
             assert.truthy(line:find("@tp_rank:0@", 1, true), line)
           end
-          if sample.text:find "tap" then
-            assert.equal(5, select(2, output:gsub('"seq":', "")), output)
-          end
         end)
-      elseif sample.language ~= "lua" then
+      elseif not ({ lua = true, text = true, json = true })[sample.language] then
         error(page .. ": nobody runs samples in " .. tostring(sample.language))
       end
     end

@@ -21,10 +21,10 @@ ENVIRONMENT = {"ASAN_OPTIONS": "quarantine_size_mb=1", **os.environ}
 PROGRAM = os.environ.get("KVGATE", str(ROOT / "build" / "kvgate"))
 
 
-def run(*arguments, seconds=30):
+def run(*arguments, seconds=30, input=None):
     """The program to its end; stdout and stderr as text."""
     return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True,
-                          errors="replace", timeout=seconds * SLOWNESS, check=False)
+                          input=input, errors="replace", timeout=seconds * SLOWNESS, check=False)
 
 
 class Directory:

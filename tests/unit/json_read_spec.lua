@@ -32,17 +32,24 @@ describe("json_read", function()
 
   it("says where a text stops being JSON", function()
     for _, case in ipairs {
-      { "", "column 1: expected a value" }, { "nul", "column 1: expected a value" },
-      { "01", "column 1: expected a value" }, { "1.", "column 1: expected a value" },
-      { "[1", 'column 3: expected "," or "]"' }, { "[1,]", "column 4: expected a value" },
-      { '{"a"}', 'column 5: expected ":"' }, { "{a:1}", "column 2: expected a name in quotes" },
-      { '"a', "column 3: expected the end of the string" },
-      { '"\n"', "column 2: expected an escape for a control character" },
-      { '"\\x"', "column 3: expected an escape that JSON has" },
-      { '"\\ud800"', "column 8: expected the second half of a surrogate pair" },
-      { "1 2", "column 3: expected the end" },
-      { "18446744073709551616", "column 1: expected an integer from -2^63 to 2^64 - 1" },
-      { ("["):rep(65), "column 66: expected less nesting" },
+      { "", "column 1: expected a value, not the end" },
+      { "nul", "column 1: expected a value, not 'nul'" },
+      { "01", "column 1: expected a value, not '01'" },
+      { "1.", "column 1: expected a value, not '1'" },
+      { "[1", 'column 3: expected "," or "]", not the end' },
+      { "[1,]", "column 4: expected a value, not ']'" },
+      { '{"a"}', "column 5: expected \":\", not '}'" },
+      { "{a:1}", "column 2: expected a name in quotes, not 'a'" },
+      { '"a', "column 3: expected the end of the string, not the end" },
+      { '"\n"', "column 2: expected an escape for a control character, not '\\n'" },
+      { '"\\x"', "column 3: expected an escape that JSON has, not 'x'" },
+      { '"\\ud800"', "column 8: expected the second half of a surrogate pair, not '\"'" },
+      { "1 2", "column 3: expected the end, not '2'" },
+      { "[é]", "column 2: expected a value, not 'é'" },
+      { "[\xff]", "column 2: expected a value, not '\\xff'" },
+      { "18446744073709551616",
+        "column 1: expected an integer from -2^63 to 2^64 - 1, not '18446744073709551616'" },
+      { ("["):rep(65), "column 66: expected less nesting, not the end" },
     } do
       local bytes, why = gateway.codec.json(case[1])
       assert.is_nil(bytes)
