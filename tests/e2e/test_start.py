@@ -222,6 +222,7 @@ class Silence(unittest.TestCase):
                         {"name": "lonely", "bind": "tcp://127.0.0.1:*"}],
             "streams": [{"name": "all"}],
         }).start()
+        self.addCleanup(gateway.directory.remove)
         self.addCleanup(gateway.stop)
         gateway.wait_log(r'source "misspelt": no connection to tcp://no-such-host\.invalid:5557')
         gateway.wait_log(r'source "lonely": no publisher has come to tcp://127\.0\.0\.1:\d+')

@@ -5,12 +5,12 @@
 -- run here. YAML must load; sh is run with the program that was built, and a text behind it is what
 -- it prints; JSON is a file of events for it.
 
-local ffi = require "ffi"
+local environment = require "tests.support.environment"
 local filter = require "kvgate.testing"
+local folder = require "tests.support.folder"
 local relay = require "tests.support.relay"
 
-ffi.cdef "int setenv(const char *name, const char *value, int overwrite);"
-ffi.C.setenv("REDACTION_KEY", "0123456789abcdef", 1) -- filters/README.md has it from there
+environment.set("REDACTION_KEY", "0123456789abcdef") -- for filters/README.md
 
 local function read(path)
   local file = assert(io.open(path))
@@ -73,9 +73,8 @@ end
 
 --- Run a shell sample in `directory`. Ports become names in it, so that tests may run side by side.
 local function run_shell(text, directory)
-  local file = assert(io.open(directory .. "/sample.sh", "w"))
-  file:write("set -eu\nexec </dev/null 2>sample.err\nPATH=$PWD/bin:$PATH\n", text)
-  file:close()
+  folder.write(directory .. "/sample.sh",
+    "set -eu\nexec </dev/null 2>sample.err\nPATH=$PWD/bin:$PATH\n" .. text)
   local command = ([[
     cd %s && mkdir -p bin && ln -sfn "$(realpath %s)/kvgate" bin/kvgate
     sed -i 's,tcp://127.0.0.1:\([0-9]*\),ipc://%s/\1,' *.yaml sample.sh
@@ -87,33 +86,18 @@ local function run_shell(text, directory)
   return output
 end
 
-local function write(directory, name, text)
-  local file = assert(io.open(directory .. "/" .. name, "w"))
-  file:write(text)
-  file:close()
-end
-
-local function temporary_directory()
-  local directory = os.tmpname()
-  os.remove(directory)
-  assert(os.execute("mkdir " .. directory) == 0)
-  return directory
-end
-
 for _, page in ipairs({ "lua/README.md", "filters/README.md" }) do
   describe("every sample of " .. page .. " works:", function()
-    local directory = temporary_directory()
+    local directory = folder.new()
     local list = samples(page)
     local configured = {} -- scripts with a configuration of their own
     for i, sample in ipairs(list) do
       if sample.language == "text" then list[i - 1].prints = sample.text end
-      if sample.name then write(directory, sample.name, sample.text) end
+      if sample.name then folder.write(directory .. "/" .. sample.name, sample.text) end
       if sample.language == "yaml" and sample.name then
         configured[sample.text:match "script: (%S+)"] = true
       end
     end
-
-    teardown(function() os.execute("rm -r " .. directory) end)
 
     for _, sample in ipairs(list) do
       local title = ("line %d, %s"):format(sample.line, sample.name or sample.language)

@@ -1,24 +1,10 @@
 local filter = require "kvgate.testing"
+local selection = require "tests.support.selection"
 
 local function kept(options, events) return filter.kept("select_tenant.lua", options, events) end
 
 describe("select_tenant", function()
-  local events = {
-    { event_type = "stored", tenant_id = "a" },
-    { event_type = "removed", tenant_id = "a" },
-    { event_type = "stored", tenant_id = "b" },
-    { event_type = "stored", tenant_id = filter.null },
-    { event_type = "removed", tenant_id = filter.absent },
-  }
-
-  it("keeps the listed tenants only", function()
-    assert.same({ true, true, false, false, false }, kept({ keep = "a" }, events))
-    assert.same({ true, true, true, false, false }, kept({ keep = { "a", "b" } }, events))
-  end)
-
-  it("drops the listed tenants only", function()
-    assert.same({ false, false, true, true, true }, kept({ drop = { "a" } }, events))
-  end)
+  selection.cases("select_tenant.lua", "tenant_id")
 
   it("judges cleared by the tenant that it carries, and passes one that names none", function()
     local cleared = {
@@ -37,25 +23,4 @@ describe("select_tenant", function()
     }
     assert.same({ true }, kept({ keep = "a" }, { legacy }))
   end)
-
-  it("changes nothing in what it keeps", function()
-    local event = filter.run("select_tenant.lua", { keep = "a" }, { events[1] })[1]
-    assert.equal("a", event.tenant_id)
-    assert.equal(filter.null, event.group_id)
-  end)
-
-  for _, case in ipairs({
-    { "no options", nil, 'option "keep" or option "drop"' },
-    { "both options", { keep = "a", drop = "b" }, 'option "keep" or option "drop"' },
-    { "a misspelt option", { keeps = "a" }, 'did you mean "keep"' },
-    { "a number", { keep = 5 }, "expected a string or a list of strings, not the number 5" },
-    { "a list with a number", { drop = { "a", 5 } }, "expected a string or a list of strings" },
-    { "an empty string", { keep = "" }, "expected a string or a list of strings" },
-  }) do
-    it("refuses " .. case[1], function()
-      local why = filter.mistake("select_tenant.lua", case[2])
-      assert.truthy(why and why:find(case[3], 1, true), why)
-      assert.falsy(why:find "%.lua:%d", "the operator is not helped by a line of the filter")
-    end)
-  end
 end)

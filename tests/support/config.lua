@@ -1,5 +1,6 @@
 --- Configurations for specs: right ones to start from, and mistakes with their places.
 local assert = require "luassert"
+local busted = require "busted"
 local gateway = require "gateway"
 
 local subject = {}
@@ -72,7 +73,7 @@ end
 --- A case is a sentence, a file with § before each place that a mistake must name, and the mistakes
 --- in the file's order.
 ---@param case string[]
-function subject.check(case)
+local function check(case)
   local text, places = subject.unmark(case[2])
   local expected = {}
   for i, place in ipairs(places) do
@@ -80,6 +81,14 @@ function subject.check(case)
   end
   assert.equal(#case - 2, #places)
   assert.same(expected, subject.mistakes_of(text))
+end
+
+--- A test for each case.
+---@param cases string[][]
+function subject.tells(cases)
+  for _, case in ipairs(cases) do
+    busted.it("tells " .. case[1], function() check(case) end)
+  end
 end
 
 return subject

@@ -1,27 +1,19 @@
 --- Debian's python3 in another process: the oracle that shares no line with the gateway.
 
-local python = {}
+local folder = require "tests.support.folder"
 
-local function write(text)
-  local path = os.tmpname()
-  local file = assert(io.open(path, "wb"))
-  file:write(text)
-  file:close()
-  return path
-end
+local python = {}
 
 --- Run a script with `input` on its standard input; returns its output.  Raises when it fails.
 ---@param script string
 ---@param input? string
 ---@return string
 function python.run(script, input)
-  local code, stdin = write(script), write(input or "")
+  local code, stdin = folder.file(script), folder.file(input or "")
   local command = ("/usr/bin/python3 %s < %s; echo; echo $?"):format(code, stdin)
   local pipe = assert(io.popen(command, "r"))
   local output = pipe:read("*a")
   pipe:close()
-  os.remove(code)
-  os.remove(stdin)
   local text, status = output:match "^(.*)\n(%d+)\n$"
   assert(status == "0", "python3 failed: " .. tostring(text))
   return text

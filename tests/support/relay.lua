@@ -1,4 +1,5 @@
 --- A relay under test: events in by name, messages out decoded, numbers as plain numbers.
+local folder = require "tests.support.folder"
 local gateway = require "gateway"
 local wire = require "tests.support.wire"
 
@@ -7,6 +8,39 @@ local relay = {}
 local Subject = {}
 Subject.__index = Subject
 
+--- Configurations that many specs start from.
+relay.ONE = [[
+sources: [ { name: store, connect: "ipc:///tmp/in" } ]
+streams: [ { name: out, bind: "ipc:///tmp/out" } ]
+]]
+relay.TWO = [[
+sources:
+  - { name: store, connect: "ipc:///tmp/in" }
+  - { name: other, connect: "ipc:///tmp/other" }
+streams:
+  - { name: both, bind: "ipc:///tmp/both" }
+  - { name: mine, bind: "ipc:///tmp/mine", sources: [store] }
+  - { name: theirs, bind: "ipc:///tmp/theirs", sources: [other] }
+]]
+relay.FILTERED = [[
+sources: [ { name: store, connect: "ipc:///tmp/in" } ]
+filters: [ { script: f.lua } ]
+streams: [ { name: out, bind: "ipc:///tmp/out" } ]
+]]
+
+--- A filter that drops keys with "d" and fails on keys with "x".
+relay.PICKY = [[
+return function()
+  return function(event)
+    local key = event.object_key
+    if key and key:find("x", 1, true) then
+      error "no"
+    end
+    return not (key and key:find("d", 1, true))
+  end
+end
+]]
+
 --- Specs that are not about limits run on slow machines, too.
 local PATIENT = "\nlimits: { event: 60s }\n"
 
@@ -14,25 +48,15 @@ local PATIENT = "\nlimits: { event: 60s }\n"
 ---@param yaml string
 ---@param files? table<string, string>
 function relay.new(yaml, files)
-  local dir = os.tmpname()
-  os.remove(dir)
-  assert(os.execute("mkdir " .. dir) == 0)
-  for name, text in pairs(files or {}) do
-    local file = assert(io.open(dir .. "/" .. name, "w"))
-    file:write(text)
-    file:close()
-  end
+  local dir = folder.new()
+  for name, text in pairs(files or {}) do folder.write(dir .. "/" .. name, text) end
   local subject = setmetatable({ dir = dir, number = 0, clock = 0 }, Subject)
   subject.core = gateway.relay(yaml .. PATIENT,
     { path = dir .. "/test.yaml", installed = { "filters" } })
   return subject
 end
 
-function Subject:write(name, text)
-  local file = assert(io.open(self.dir .. "/" .. name, "w"))
-  file:write(text)
-  file:close()
-end
+function Subject:write(name, text) folder.write(self.dir .. "/" .. name, text) end
 
 local last_id = 0
 

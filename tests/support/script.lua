@@ -3,6 +3,7 @@
 --   local script = scripts.new { ["f.lua"] = "return function() … end" }
 --   local report = script:filter("f.lua", wire.event { tenant_id = "a" })
 
+local folders = require "tests.support.folder"
 local gateway = require "gateway"
 local wire = require "tests.support.wire"
 
@@ -12,26 +13,13 @@ scripts.__index = scripts
 --- Specs that are not about limits run on slow machines, too.
 local PATIENT = { event = 60000 }
 
-local function make_folder()
-  local folder = os.tmpname()
-  os.remove(folder)
-  assert(os.execute("mkdir " .. folder) == 0)
-  return folder
-end
-
 --- Write a file into the script path.
-function scripts:write(name, text)
-  local path = self.folder .. "/" .. name
-  local file = assert(io.open(path, "wb"))
-  file:write(text)
-  file:close()
-  return path
-end
+function scripts:write(name, text) return folders.write(self.folder .. "/" .. name, text) end
 
 ---@param files table<string, string> name to text
 ---@param world? { streams: string[]?, sources: string[]?, path: string[]?, limits: table? }
 function scripts.new(files, world)
-  local self = setmetatable({ folder = make_folder() }, scripts)
+  local self = setmetatable({ folder = folders.new() }, scripts)
   local path = { self.folder }
   for _, folder in ipairs(world and world.path or {}) do path[#path + 1] = folder end
   for name, text in pairs(files or {}) do self:write(name, text) end

@@ -41,9 +41,5 @@ describe("config_accept", function()
       "block_size: expected a whole number from 0, or null, got true",
     },
   }
-  for _, case in ipairs(mistakes) do
-    it("tells " .. case[1], function()
-      subject.check(case)
-    end)
-  end
+  subject.tells(mistakes)
 end)

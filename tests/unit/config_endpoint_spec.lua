@@ -208,9 +208,5 @@ streams:
         .. "expected no loop",
     },
   }
-  for _, case in ipairs(mistakes) do
-    it("tells " .. case[1], function()
-      subject.check(case)
-    end)
-  end
+  subject.tells(mistakes)
 end)

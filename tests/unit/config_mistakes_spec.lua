@@ -38,9 +38,5 @@ describe("config_mistakes", function()
         .. "script_path, limits, jit, sources, filters, streams",
     },
   }
-  for _, case in ipairs(mistakes) do
-    it("tells " .. case[1], function()
-      subject.check(case)
-    end)
-  end
+  subject.tells(mistakes)
 end)

@@ -1,15 +1,10 @@
 --- base/config_scalar.c: the kinds of YAML 1.2, exact to 64 bits, and variables.
-local ffi = require "ffi"
+local environment = require "tests.support.environment"
 local subject = require "tests.support.config"
 local file = subject.file
 local filter = subject.filter
 local read = subject.read
 local option = subject.option
-
-ffi.cdef [[
-int setenv(const char *name, const char *value, int overwrite);
-int unsetenv(const char *name);
-]]
 
 describe("config_scalar", function()
   describe("scalars", function()
@@ -107,10 +102,10 @@ describe("config_scalar", function()
 
   describe("variables", function()
     before_each(function()
-      ffi.C.setenv("KVGATE_T", "acme", 1)
-      ffi.C.setenv("KVGATE_N", "42", 1)
-      ffi.C.setenv("KVGATE_E", "", 1)
-      ffi.C.unsetenv "KVGATE_U"
+      environment.set("KVGATE_T", "acme")
+      environment.set("KVGATE_N", "42")
+      environment.set("KVGATE_E", "")
+      environment.set("KVGATE_U", nil)
     end)
 
     local cases = {
@@ -141,7 +136,7 @@ describe("config_scalar", function()
     end)
 
     it("never turn into YAML of their own", function()
-      ffi.C.setenv("KVGATE_T", "a, hwm: 1 } ]\nfoo: bar # \1", 1)
+      environment.set("KVGATE_T", "a, hwm: 1 } ]\nfoo: bar # \1")
       assert.same({ "string", "a, hwm: 1 } ]\nfoo: bar # \1" }, option '"${KVGATE_T}"')
     end)
   end)
@@ -162,9 +157,5 @@ describe("config_scalar", function()
       '"A-b" is no variable, expected ${NAME} or ${NAME:-default}; write $${ for ${ itself',
     },
   }
-  for _, case in ipairs(mistakes) do
-    it("tells " .. case[1], function()
-      subject.check(case)
-    end)
-  end
+  subject.tells(mistakes)
 end)

@@ -1,4 +1,5 @@
 --- base/config.c and its parts: a file is read exactly, or every mistake is told with its place.
+local folder = require "tests.support.folder"
 local gateway = require "gateway"
 local subject = require "tests.support.config"
 local file = subject.file
@@ -155,12 +156,9 @@ sources:
   end)
 
   it("reads a file, and says why when it cannot", function()
-    local path = os.tmpname()
-    local out = assert(io.open(path, "w"))
-    out:write(file())
-    out:close()
+    local path = folder.file(file())
     assert.equal("store", gateway.config_load(path).sources[1].name)
-    os.remove(path)
+    path = folder.path()
     local config, mistakes = gateway.config_load(path)
     assert.is_nil(config)
     assert.equal(path .. ": cannot be read: No such file or directory\n", mistakes)
@@ -411,9 +409,5 @@ sources:
       'unknown key of a filter "scrip", did you mean "script"?',
     },
   }
-  for _, case in ipairs(mistakes) do
-    it("tells " .. case[1], function()
-      subject.check(case)
-    end)
-  end
+  subject.tells(mistakes)
 end)

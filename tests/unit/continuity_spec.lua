@@ -1,16 +1,7 @@
 --- relay/continuity.c: numbers that outlive what they belong to.
 local relay = require "tests.support.relay"
 local event = relay.event
-
-local TWO = [[
-sources:
-  - { name: store, connect: "ipc:///tmp/in" }
-  - { name: other, connect: "ipc:///tmp/other" }
-streams:
-  - { name: both, bind: "ipc:///tmp/both" }
-  - { name: mine, bind: "ipc:///tmp/mine", sources: [store] }
-  - { name: theirs, bind: "ipc:///tmp/theirs", sources: [other] }
-]]
+local TWO = relay.TWO
 
 describe("continuity", function()
   it("goes on behind a gap when a reload took a stream away and another brought it back", function()

@@ -1,26 +1,7 @@
 --- relay/pipeline.c: one generation of behaviour, built aside, and what counts as a changed feed.
 local relay = require "tests.support.relay"
 local event = relay.event
-
-local FILTERED = [[
-sources: [ { name: store, connect: "ipc:///tmp/in" } ]
-filters: [ { script: f.lua } ]
-streams: [ { name: out, bind: "ipc:///tmp/out" } ]
-]]
-
-
---- A filter that drops keys with "d" and fails on keys with "x".
-local PICKY = [[
-return function()
-  return function(event)
-    local key = event.object_key
-    if key and key:find("x", 1, true) then
-      error "no"
-    end
-    return not (key and key:find("d", 1, true))
-  end
-end
-]]
+local FILTERED, PICKY = relay.FILTERED, relay.PICKY
 
 describe("pipeline", function()
   it("keeps numbers over a reload and marks one loss where the feed changed", function()

@@ -2,6 +2,7 @@
 --
 -- The bytes are spelt out here and the checksums are zlib's.
 
+local folder = require "tests.support.folder"
 local gateway = require "gateway"
 local python = require "tests.support.python"
 local wire = require "tests.support.wire"
@@ -36,12 +37,8 @@ local function sealed(bytes) return be(#bytes, 4) .. bytes .. crc(bytes) end
 local function message(...) return sealed(body(...)) end
 
 local function read(bytes)
-  local path = os.tmpname()
-  local file = assert(io.open(path, "wb"))
-  file:write(bytes)
-  file:close()
+  local path = folder.file(bytes)
   local result, why = recording.read(path)
-  os.remove(path)
   local text = why or result.error
   return result, text and text:gsub(path:gsub("%p", "%%%0"), "FILE")
 end

@@ -2,38 +2,7 @@
 local relay = require "tests.support.relay"
 local wire = require "tests.support.wire"
 local event = relay.event
-
-local TWO = [[
-sources:
-  - { name: store, connect: "ipc:///tmp/in" }
-  - { name: other, connect: "ipc:///tmp/other" }
-streams:
-  - { name: both, bind: "ipc:///tmp/both" }
-  - { name: mine, bind: "ipc:///tmp/mine", sources: [store] }
-  - { name: theirs, bind: "ipc:///tmp/theirs", sources: [other] }
-]]
-local ONE = [[
-sources: [ { name: store, connect: "ipc:///tmp/in" } ]
-streams: [ { name: out, bind: "ipc:///tmp/out" } ]
-]]
-local FILTERED = [[
-sources: [ { name: store, connect: "ipc:///tmp/in" } ]
-filters: [ { script: f.lua } ]
-streams: [ { name: out, bind: "ipc:///tmp/out" } ]
-]]
-
---- A filter that drops keys with "d" and fails on keys with "x".
-local PICKY = [[
-return function()
-  return function(event)
-    local key = event.object_key
-    if key and key:find("x", 1, true) then
-      error "no"
-    end
-    return not (key and key:find("d", 1, true))
-  end
-end
-]]
+local TWO, ONE, FILTERED, PICKY = relay.TWO, relay.ONE, relay.FILTERED, relay.PICKY
 
 describe("relay", function()
   it("numbers the messages of a stream from 1, one by one", function()

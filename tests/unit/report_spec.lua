@@ -1,4 +1,5 @@
 --- relay/report.c: /metrics and /status, checked by readers that are not ours.
+local python = require "tests.support.python"
 local relay = require "tests.support.relay"
 local event = relay.event
 
@@ -22,19 +23,6 @@ return function()
 end]],
 }
 
---- Run python3 over a file that holds `text`; returns what it printed.
-local function python(program, text)
-  local path = os.tmpname()
-  local file = assert(io.open(path, "w"))
-  file:write(text)
-  file:close()
-  local pipe = assert(io.popen(("/usr/bin/python3 -c '%s' %s 2>&1"):format(program, path)))
-  local out = pipe:read "*a"
-  pipe:close()
-  os.remove(path)
-  return (out:gsub("%s+$", ""))
-end
-
 local function busy_subject()
   local subject = relay.new(YAML, FILES)
   local events = { event "a", event "d", event "x", event "r", event "s", 42 }
@@ -46,7 +34,7 @@ describe("report", function()
   it("writes a status that another JSON reader understands", function()
     local program = [[
 import json, sys
-status = json.load(open(sys.argv[1]))
+status = json.load(sys.stdin)
 source, (out, own) = status["sources"][0], status["streams"]
 print(source["name"], source["batches"], source["events"], source["malformed_events"]["not_a_map"])
 print(source["losses"]["filter"], source["losses"]["event"], source["connected"])
@@ -58,8 +46,8 @@ for stream in status["streams"]:
     assert stream["last_sequence"] == stream["published_batches"] + stream["reserved_numbers"]
 ]]
     assert.equal(
-      'st"ore 1 6 1\n1 1 False\nout kv@ 4 4\nf.lua None 1 2 1 1 1 1\nf.lua own 1 2 0 0 2 0',
-      python(program, busy_subject().core:status())
+      'st"ore 1 6 1\n1 1 False\nout kv@ 4 4\nf.lua None 1 2 1 1 1 1\nf.lua own 1 2 0 0 2 0\n',
+      python.run(program, busy_subject().core:status())
     )
   end)
 
@@ -67,7 +55,7 @@ for stream in status["streams"]:
     local program = [[
 import re, sys
 families, samples = [], 0
-for line in open(sys.argv[1]).read().splitlines():
+for line in sys.stdin.read().splitlines():
     if line.startswith("# TYPE "):
         families.append(line.split()[2])
     elif not line.startswith("#"):
@@ -77,7 +65,7 @@ for line in open(sys.argv[1]).read().splitlines():
 assert len(families) == len(set(families))
 print(samples > 50)
 ]]
-    assert.equal("True", python(program, busy_subject().core:metrics()))
+    assert.equal("True\n", python.run(program, busy_subject().core:metrics()))
   end)
 
   it("counts from 0 before anything has happened", function()

@@ -2,20 +2,7 @@
 local relay = require "tests.support.relay"
 local wire = require "tests.support.wire"
 local event = relay.event
-
-local TWO = [[
-sources:
-  - { name: store, connect: "ipc:///tmp/in" }
-  - { name: other, connect: "ipc:///tmp/other" }
-streams:
-  - { name: both, bind: "ipc:///tmp/both" }
-  - { name: mine, bind: "ipc:///tmp/mine", sources: [store] }
-  - { name: theirs, bind: "ipc:///tmp/theirs", sources: [other] }
-]]
-local ONE = [[
-sources: [ { name: store, connect: "ipc:///tmp/in" } ]
-streams: [ { name: out, bind: "ipc:///tmp/out" } ]
-]]
+local TWO, ONE = relay.TWO, relay.ONE
 
 describe("stream", function()
   it("announces a gap that nothing follows with an empty batch of the last rank", function()

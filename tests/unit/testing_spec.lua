@@ -1,5 +1,6 @@
 --- kvgate.testing: what an author's spec is told is what the gateway did.
 
+local folder = require "tests.support.folder"
 local testing = require "kvgate.testing"
 
 local FILTER = [[
@@ -21,23 +22,16 @@ end
 ]]
 
 describe("kvgate.testing", function()
-  local directory, path
+  local path
 
   setup(function()
     path = testing.path
-    directory = os.tmpname()
-    os.remove(directory)
-    assert(os.execute("mkdir " .. directory) == 0)
-    local file = assert(io.open(directory .. "/sample.lua", "w"))
-    file:write(FILTER)
-    file:close()
+    local directory = folder.new()
+    folder.write(directory .. "/sample.lua", FILTER)
     testing.path = { directory, "filters" }
   end)
 
-  teardown(function()
-    testing.path = path
-    os.execute("rm -r " .. directory)
-  end)
+  teardown(function() testing.path = path end)
 
   local function chain(options, world, on_error)
     return testing.chain({ { script = "sample.lua", options = options, on_error = on_error } },

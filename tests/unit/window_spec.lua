@@ -2,6 +2,7 @@
 local relay = require "tests.support.relay"
 local wire = require "tests.support.wire"
 local event = relay.event
+local ONE = relay.ONE
 
 local CHAINS = [[
 sources: [ { name: store, connect: "ipc:///tmp/in" } ]
@@ -9,10 +10,6 @@ filters: [ { script: global.lua } ]
 streams:
   - { name: plain, bind: "ipc:///tmp/plain" }
   - { name: own, bind: "ipc:///tmp/own", filters: [ { script: own.lua } ] }
-]]
-local ONE = [[
-sources: [ { name: store, connect: "ipc:///tmp/in" } ]
-streams: [ { name: out, bind: "ipc:///tmp/out" } ]
 ]]
 local KEEP = "return function() return function() return true end end"
 
