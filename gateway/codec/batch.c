@@ -94,6 +94,51 @@ uint32_t batch_copy(struct batch *batch, uint32_t from)
     return index;
 }
 
+uint32_t batch_take_back(struct batch *batch)
+{
+    struct event *event = &batch->slots[batch->current];
+    uint32_t emitted = 0;
+
+    while (event->next != EVENT_END && event->next >= batch->mark) {
+        const struct event *made = &batch->slots[event->next];
+
+        emitted += made->cause == EVENT_EMITTED;
+        event->next = made->next;
+    }
+    batch->used = batch->mark;
+    return emitted;
+}
+
+/* ---- marks ---- */
+
+struct event *batch_mark(struct batch *batch, enum event_state state)
+{
+    struct event *mark = &batch->slots[BATCH_WINDOW];
+
+    *mark = (struct event){.state = (uint8_t)state, .next = batch->head};
+    batch->head = BATCH_WINDOW;
+    batch->used = BATCH_WINDOW + 1;
+    batch->current = batch->head;
+    return mark;
+}
+
+struct event *batch_occasion(struct batch *batch, enum event_state state)
+{
+    batch_close(batch);
+    arena_reset(batch->arena);
+    return batch_mark(batch, state);
+}
+
+const char *batch_hook(const struct batch *batch)
+{
+    static const char *const hooks[] = {
+        [EVENT_LIVE] = "on_event", [EVENT_DROPPED] = "on_event",
+        [EVENT_LOST] = "on_loss",  [EVENT_TOLD] = "on_loss",
+        [EVENT_TICK] = "on_tick",  [EVENT_OPENS] = "on_batch"};
+
+    return hooks[batch->slots[batch->current].state];
+}
+
 /* ---- events ---- */
 
 /* The template for the map at `at`; any will do for other bytes. */

@@ -70,6 +70,24 @@ enum batch_fault batch_open(struct batch_reader *reader, struct batch *batch,
  */
 uint32_t batch_next(struct batch_reader *reader, struct batch *batch);
 
+/*
+ * Put a mark in front of what the batch holds, behind all slots of a window:
+ * events that batch_open has decoded already are not touched.
+ */
+struct event *batch_mark(struct batch *batch, enum event_state state);
+
+/* The same in a window of its own, with a new serial. */
+struct event *batch_occasion(struct batch *batch, enum event_state state);
+
+/* The hook of a filter that is called for what `current` is: "on_event", … */
+const char *batch_hook(const struct batch *batch);
+
+/*
+ * Take back what a filter made of `current`, on which it failed: its copies,
+ * and the events that it emitted.  Returns how many of these there were.
+ */
+uint32_t batch_take_back(struct batch *batch);
+
 /* Make a filled batch unreadable for scripts that kept an event of it. */
 void batch_close(struct batch *batch);
 

@@ -28,6 +28,12 @@ enum event_fault {
     EVENT_FAULTS,
 };
 
+/* What is no event and was never one: a mark for hooks. */
+static inline bool event_is_mark(const struct event *event)
+{
+    return event->state > EVENT_LOST;
+}
+
 enum { EVENT_CHANGES = 128 }; /* fields of one event that edits may cover */
 
 const char *event_fault_text(enum event_fault fault);
@@ -39,6 +45,16 @@ const char *event_fault_text(enum event_fault fault);
  */
 enum event_fault event_index(struct event *event, const uint8_t *bytes,
                              uint32_t size);
+
+/*
+ * An event of our own, with what a publisher writes when it knows nothing but
+ * the type (`size` bytes at `name`): all fields of its layout for that type,
+ * event_id 0, the hashes empty, the others nil.  An unknown type has the layout
+ * of a stored one, an empty event_type and no legacy name.  False: the batch's
+ * arena, which holds it, is full.
+ */
+bool event_blank(struct batch *batch, struct event *event, const char *name,
+                 size_t size);
 
 /* Judge an event whose fields are placed in `at`: sets its type, or says what
  * is wrong with its id or type.  event_index does so itself. */

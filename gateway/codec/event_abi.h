@@ -12,15 +12,21 @@
 /* cdef begins */
 
 enum {
-    EVENT_FIELDS = 28,     /* known fields, see codec/field.h */
-    EVENT_NAMED = 28,      /* an edit's field: known by name only */
-    EVENT_END = 0x7fffffff /* no slot: end of the list */
+    EVENT_FIELDS = 28,      /* known fields, see codec/field.h */
+    EVENT_NAMED = 28,       /* an edit's field: known by name only */
+    EVENT_END = 0x7fffffff, /* no slot: end of the list */
+    EVENT_EMITTED = 1       /* cause of a live event: a filter made it */
 };
 
+/* What is no event but has its place among them is a slot, too: a mark.  Those
+ * from EVENT_TOLD on were never one; they end at the filters. */
 enum event_state {
     EVENT_LIVE = 0,
     EVENT_DROPPED, /* by a filter's word */
-    EVENT_LOST     /* marks the place of a loss in the batch */
+    EVENT_LOST,    /* marks the place of a loss in the batch */
+    EVENT_TOLD,    /* a loss of the source, which the streams know already */
+    EVENT_TICK,    /* the time of a filter has come */
+    EVENT_OPENS    /* a message begins */
 };
 
 enum event_type {
@@ -51,7 +57,7 @@ struct event {
     uint8_t state;             /* enum event_state */
     uint8_t type;              /* enum event_type, as received */
     uint8_t touched;           /* set by an edit, cleared by who asks */
-    uint8_t cause;             /* EVENT_LOST: enum loss_cause */
+    uint8_t cause;             /* EVENT_LOST, _TOLD: enum loss_cause */
     uint32_t at[EVENT_FIELDS]; /* where each value starts in bytes; 0: absent */
 };
 
@@ -65,6 +71,12 @@ struct batch {
     uint64_t *reach; /* `words` per slot: bit s = may go to stream s */
     const struct edit *before; /* edits of `current` before this filter */
     void *arena;               /* struct arena: edits of this message */
+    const uint64_t *widest;    /* streams that losses here reach */
+    const uint8_t *timestamp;  /* msgpack: the message's, else now */
+    const uint8_t *rank;       /* msgpack: the message's, else the last one's */
+    uint64_t sequence;         /* number of the message */
+    uint64_t count;   /* EVENT_OPENS: its events; _TOLD: lost numbers */
+    uint64_t last_id; /* event_id in front of the first one here */
     uint32_t words;
     uint32_t head;
     uint32_t used;
@@ -72,7 +84,7 @@ struct batch {
     uint32_t current; /* slot that a filter is at */
     uint32_t mark;    /* `used` before this filter ran on `current` */
     uint32_t serial;  /* changes with every window; never 0 */
-    uint32_t source;  /* index of the source */
+    uint32_t source;  /* index of the source; EVENT_END: of none */
 };
 
 /* What one filter did, since it was loaded. */
@@ -82,6 +94,7 @@ struct filter_counters {
     uint64_t rewritten; /* kept or split with a change */
     uint64_t split;     /* events that became several */
     uint64_t errors;
+    uint64_t emitted; /* events that it made */
 };
 
 /* cdef ends */
