@@ -75,67 +75,137 @@ static const char *fate_text(enum config_on_error on_error)
     }
 }
 
-static void log_failure(struct step *step, const struct chain *chain,
-                        const struct script *script, const struct batch *batch,
-                        enum script_result result, const char *source)
-{
-    const struct event *event = &batch->slots[batch->current];
+/* A chain at work. */
+struct run {
+    struct chain *chain;
+    struct script *script;
+    struct batch *batch;
+    const char *source; /* NULL: the batch is of none */
+};
 
-    log_gated(&step->gate, LOG_ERROR,
-              "filter %s%s%s%s: %s; event %" PRIu64
-              " of source \"%s\" is %s: %s",
-              step->script, chain->stream ? " of stream \"" : "",
-              chain->stream ? chain->stream : "", chain->stream ? "\"" : "",
-              script_result_text(result), event_id(event), source,
-              fate_text(step->on_error), script_error_text(script));
+static void log_failure(const struct run *run, struct step *step,
+                        enum script_result result)
+{
+    const struct batch *batch = run->batch;
+    const struct event *event = &batch->slots[batch->current];
+    const char *stream = run->chain->stream;
+    const char *source = run->source;
+
+    if (event->state != EVENT_LIVE)
+        log_gated(&step->gate, LOG_ERROR, "filter %s%s%s%s: %s in %s: %s",
+                  step->script, stream ? " of stream \"" : "",
+                  stream ? stream : "", stream ? "\"" : "",
+                  script_result_text(result), batch_hook(batch),
+                  script_error_text(run->script));
+    else
+        log_gated(&step->gate, LOG_ERROR,
+                  "filter %s%s%s%s: %s; event %" PRIu64 "%s%s%s is %s: %s",
+                  step->script, stream ? " of stream \"" : "",
+                  stream ? stream : "", stream ? "\"" : "",
+                  script_result_text(result), event_id(event),
+                  source ? " of source \"" : "", source ? source : "",
+                  source ? "\"" : "", fate_text(step->on_error),
+                  script_error_text(run->script));
 }
 
-static void step_failed(struct step *step, const struct script *script,
-                        struct batch *batch)
+static void lose(const struct batch *batch, struct event *event)
+{
+    uint64_t *reach = batch->reach + (size_t)batch->current * batch->words;
+
+    event->state = EVENT_LOST;
+    event->cause = LOSS_FILTER;
+    memcpy(reach, batch->widest, batch->words * sizeof *reach);
+}
+
+/*
+ * The fate of what the filter failed on.  Returns the slot to go on with: the
+ * filter is told of the event that it lost itself, but not of a failure of
+ * another hook, by which nothing is lost.
+ */
+static uint32_t step_failed(struct step *step, const struct script *script,
+                            struct batch *batch)
 {
     struct event *event = &batch->slots[batch->current];
+    bool is_event = event->state == EVENT_LIVE;
     const char *failure = script_error_text(script);
 
     script_filter_counters(step->filter)->errors++;
     free(step->failure);
     step->failure = memory_text(failure, strlen(failure));
-    batch->used = batch->mark; /* the copies that it made go with it */
-    switch (step->on_error) {
-    case CONFIG_ON_ERROR_LOSE:
-        event->state = EVENT_LOST;
-        event->cause = LOSS_FILTER;
-        break;
-    case CONFIG_ON_ERROR_DROP:
+    if (is_event && step->on_error == CONFIG_ON_ERROR_DROP)
         event->state = EVENT_DROPPED;
-        break;
-    case CONFIG_ON_ERROR_PASS:
+    if (is_event && step->on_error == CONFIG_ON_ERROR_PASS)
         event->edits = batch->before;
-        break;
+    if (is_event && step->on_error == CONFIG_ON_ERROR_LOSE) {
+        lose(batch, event);
+        if (script_filter_hooks(step->filter)->on_loss)
+            return batch->current;
+    }
+    return event->next;
+}
+
+static void step_run(const struct run *run, struct step *step)
+{
+    uint32_t from = run->batch->head;
+
+    while (from != EVENT_END) {
+        enum script_result result = script_run(step->filter, run->batch, from);
+
+        if (result == SCRIPT_DONE)
+            return;
+        log_failure(run, step, result);
+        from = step_failed(step, run->script, run->batch);
     }
 }
 
 void chain_run(struct chain *chain, struct script *script, struct batch *batch,
                const char *source)
 {
+    struct run run = {chain, script, batch, source};
+
+    for (size_t i = 0; i < chain->count; i++)
+        step_run(&run, &chain->steps[i]);
+}
+
+void chain_call_tick(struct chain *chain, size_t index, struct script *script,
+                     struct batch *batch)
+{
+    struct run run = {chain, script, batch, NULL};
+
+    step_run(&run, &chain->steps[index]);
+    batch->slots[batch->head].state = EVENT_DROPPED;
+    for (size_t i = index + 1; i < chain->count; i++)
+        step_run(&run, &chain->steps[i]);
+}
+
+/* ---- ticks ---- */
+
+void chain_start(struct chain *chain, uint64_t now_ms)
+{
     for (size_t i = 0; i < chain->count; i++) {
         struct step *step = &chain->steps[i];
-        uint32_t from = batch->head;
 
-        while (from != EVENT_END) {
-            enum script_result result;
-
-            /* Should the call fail before it reaches any event: this one. */
-            batch->current = from;
-            batch->before = batch->slots[from].edits;
-            batch->mark = batch->used;
-            result = script_run(step->filter, batch, from);
-            if (result == SCRIPT_DONE)
-                break;
-            log_failure(step, chain, script, batch, result, source);
-            step_failed(step, script, batch);
-            from = batch->slots[batch->current].next;
-        }
+        step->due_ms = now_ms + script_filter_hooks(step->filter)->every_ms;
     }
+}
+
+bool step_is_due(struct step *step, uint64_t now_ms)
+{
+    uint64_t every_ms = script_filter_hooks(step->filter)->every_ms;
+
+    if (every_ms == 0 || now_ms < step->due_ms)
+        return false;
+    step->due_ms += every_ms;
+    if (step->due_ms <= now_ms)
+        step->due_ms = now_ms + every_ms;
+    return true;
+}
+
+uint64_t step_time_left(const struct step *step, uint64_t now_ms)
+{
+    if (script_filter_hooks(step->filter)->every_ms == 0)
+        return UINT64_MAX;
+    return step->due_ms > now_ms ? step->due_ms - now_ms : 0;
 }
 
 /* ---- filters that keep failing ---- */

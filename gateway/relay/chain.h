@@ -16,6 +16,7 @@ struct step {
     const char *script; /* as the config calls it */
     enum config_on_error on_error;
     struct log_gate gate;
+    uint64_t due_ms; /* when on_tick is called next, if it has one */
     uint64_t errors; /* when the window began */
     bool failing;    /* it keeps failing: see chain_tick */
     char *failure;   /* what its last error said; NULL: none yet */
@@ -41,13 +42,30 @@ void chain_free(struct chain *chain);
 /*
  * Run a chain over the batch, filter by filter.  An event on which a filter
  * fails becomes lost, dropped, or passes with its edits before that filter, as
- * the filter's on_error says; a gated log line names all of it.
+ * the filter's on_error says; a failure in another hook loses nothing.  A gated
+ * log line names all of it.  `source`: NULL, the batch is of none.
  */
 void chain_run(struct chain *chain, struct script *script, struct batch *batch,
                const char *source);
 
 /* Log no failure from now on: the caller tells it. */
 void chain_silence(struct chain *chain);
+/*
+ * Call on_tick of the filter at `index`, for which the batch holds a mark, and
+ * run the filters behind it over what it emitted.
+ */
+void chain_call_tick(struct chain *chain, size_t index, struct script *script,
+                     struct batch *batch);
+
+/* The filters' clocks start now. */
+void chain_start(struct chain *chain, uint64_t now_ms);
+
+/* Has the time of its on_tick come?  Says so once; what was missed meanwhile is
+ * not made up for. */
+bool step_is_due(struct step *step, uint64_t now_ms);
+
+/* Milliseconds until it is due; UINT64_MAX: never. */
+uint64_t step_time_left(const struct step *step, uint64_t now_ms);
 
 enum { CHAIN_FAILING = 10, CHAIN_WINDOW_MS = 10000 };
 

@@ -39,3 +39,21 @@ void moment_enter(struct moment *moment, const struct batch_header *header)
     memcpy(moment->timestamp, header->timestamp, header->timestamp_size);
     memcpy(moment->rank, header->rank, header->rank_size);
 }
+
+struct batch_header moment_enter_now(struct moment *moment)
+{
+    uint8_t timestamp[PACK_SCALAR], rank[PACK_SCALAR];
+    uint8_t *end = pack_u64(timestamp, moment->now.wall_ms);
+    struct batch_header header = {.timestamp = timestamp,
+                                  .rank = rank,
+                                  .timestamp_size = (uint32_t)(end - timestamp),
+                                  .rank_size = (uint32_t)moment->rank_size};
+
+    memcpy(rank, moment->rank, moment->rank_size);
+    if (moment->rank_size == 0)
+        header.rank_size = (uint32_t)(pack_u64(rank, 0) - rank);
+    moment_enter(moment, &header);
+    header.timestamp = moment->timestamp;
+    header.rank = moment->rank;
+    return header;
+}

@@ -29,6 +29,10 @@ struct moment {
  * after some messages anyway, those are sent first. */
 void moment_enter(struct moment *moment, const struct batch_header *header);
 
+/* The same for events of no message: now, with the rank of the last one.  The
+ * header borrows the moment's bytes. */
+struct batch_header moment_enter_now(struct moment *moment);
+
 /* Send everything that is open. */
 void moment_flush(struct moment *moment);
 

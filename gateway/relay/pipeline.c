@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/signature.h"
+#include "relay/loss.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -91,10 +92,24 @@ static void set_reach(struct pipeline *pipeline, const struct config *config)
         const struct config_stream *stream = &config->streams[i];
         uint64_t bit = UINT64_C(1) << i % 64;
 
+        pipeline->own[i * pipeline->words + i / 64] = bit;
+        pipeline->all[i / 64] |= bit;
+
         for (size_t j = 0; j < stream->source_count; j++)
             pipeline_reach(pipeline, stream->sources[j])[i / 64] |= bit;
         if (stream->filters.count > 0)
             pipeline->filtered[i / 64] |= bit;
+    }
+}
+
+static void note_hooks(struct pipeline *pipeline, const struct chain *chain)
+{
+    for (size_t i = 0; i < chain->count; i++) {
+        const struct script_hooks *hooks =
+            script_filter_hooks(chain->steps[i].filter);
+
+        pipeline->on_batch |= hooks->on_batch;
+        pipeline->on_loss |= hooks->on_loss;
     }
 }
 
@@ -117,12 +132,15 @@ static struct script *make_script(const struct config *config,
 {
     const char **streams = memory_new(config->stream_count * sizeof *streams);
     const char **sources = memory_new(config->source_count * sizeof *sources);
+    const char *causes[LOSS_CAUSES];
     char **path = config_script_path(config, installed, installed_count);
     struct script_world world = {.path = path,
                                  .streams = streams,
                                  .stream_count = config->stream_count,
                                  .sources = sources,
                                  .source_count = config->source_count,
+                                 .causes = causes,
+                                 .cause_count = LOSS_CAUSES,
                                  .limits = config->limits};
     struct script *script;
 
@@ -130,6 +148,8 @@ static struct script *make_script(const struct config *config,
         streams[i] = config->streams[i].name;
     for (size_t i = 0; i < config->source_count; i++)
         sources[i] = config->sources[i].name;
+    for (int i = 0; i < LOSS_CAUSES; i++)
+        causes[i] = loss_cause_name((enum loss_cause)i);
     script = script_new(&world, error);
     config_paths_free(path);
     free(sources);
@@ -152,6 +172,9 @@ static struct pipeline *make_empty(const struct config *config)
     pipeline->reach =
         memory_new(config->source_count * words * sizeof *pipeline->reach);
     pipeline->filtered = memory_new(words * sizeof *pipeline->filtered);
+    pipeline->own =
+        memory_new(config->stream_count * words * sizeof *pipeline->own);
+    pipeline->all = memory_new(words * sizeof *pipeline->all);
     return pipeline;
 }
 
@@ -172,8 +195,11 @@ struct pipeline *pipeline_new(const struct config *config,
     pipeline->batch = batch_new(pipeline->words);
     pipeline->accept = accept_new(config, pipeline->words);
     set_reach(pipeline, config);
-    for (size_t i = 0; i < config->stream_count; i++)
+    note_hooks(pipeline, &pipeline->global);
+    for (size_t i = 0; i < config->stream_count; i++) {
+        note_hooks(pipeline, &pipeline->chains[i]);
         pipeline->feeds[i] = sign_feed(pipeline, config, i);
+    }
     return pipeline;
 }
 
@@ -191,6 +217,8 @@ void pipeline_free(struct pipeline *pipeline)
     free(pipeline->feeds);
     free(pipeline->reach);
     free(pipeline->filtered);
+    free(pipeline->own);
+    free(pipeline->all);
     free(pipeline);
 }
 
@@ -199,7 +227,14 @@ uint64_t *pipeline_reach(const struct pipeline *pipeline, size_t source)
     return pipeline->reach + source * pipeline->words;
 }
 
-/* ---- filters that keep failing ---- */
+/* ---- time ---- */
+
+void pipeline_start(struct pipeline *pipeline, uint64_t now_ms)
+{
+    chain_start(&pipeline->global, now_ms);
+    for (size_t i = 0; i < pipeline->stream_count; i++)
+        chain_start(&pipeline->chains[i], now_ms);
+}
 
 void pipeline_tick(struct pipeline *pipeline, uint64_t now_ms)
 {

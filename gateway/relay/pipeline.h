@@ -29,6 +29,10 @@ struct pipeline {
     uint32_t words;     /* of a set of streams */
     uint64_t *reach;    /* words per source */
     uint64_t *filtered; /* streams with a chain of their own */
+    uint64_t *own;      /* words per stream: it alone */
+    uint64_t *all;      /* every stream */
+    bool on_batch;      /* some filter wants to know of messages, */
+    bool on_loss;       /* of losses */
     uint64_t *feeds;    /* per stream, signature of all that feeds it */
     uint64_t judged_ms; /* when filters were last judged by their errors */
 };
@@ -42,6 +46,9 @@ void pipeline_free(struct pipeline *pipeline);
 
 /* The streams a source may reach: `words` words. */
 uint64_t *pipeline_reach(const struct pipeline *pipeline, size_t source);
+
+/* It is in force from now on. */
+void pipeline_start(struct pipeline *pipeline, uint64_t now_ms);
 
 /* What is due from time to time in each chain: see chain_tick. */
 void pipeline_tick(struct pipeline *pipeline, uint64_t now_ms);

@@ -1,6 +1,7 @@
 #include "relay/relay.h"
 
 #include "base/memory.h"
+#include "relay/occasion.h"
 #include "relay/window.h"
 
 #include <inttypes.h>
@@ -261,13 +262,22 @@ void relay_adopt(struct relay *relay, struct plan *plan, struct relay_now now)
     relay->sources = sources;
     relay->streams = streams;
     mark_changed_feeds(relay);
+    pipeline_start(plan->pipeline, relay->moment.now.steady_ms);
 }
 
 /* ---- losses of a whole source ---- */
 
+static struct occasion occasion_of(struct relay *relay)
+{
+    return (struct occasion){relay->plan->pipeline, relay->sources,
+                             relay->streams, &relay->moment};
+}
+
+/* Streams first, so that what filters emit comes behind the gap. */
 static void lose(struct relay *relay, size_t index, enum loss_cause cause,
                  uint64_t width)
 {
+    struct occasion occasion = occasion_of(relay);
     const struct pipeline *pipeline = relay->plan->pipeline;
     const uint64_t *reach = pipeline_reach(pipeline, index);
 
@@ -275,6 +285,8 @@ static void lose(struct relay *relay, size_t index, enum loss_cause cause,
     for (size_t i = 0; i < pipeline->stream_count; i++)
         if (reach[i / 64] >> i % 64 & 1)
             stream_lose(relay->streams[i], cause, width);
+    if (pipeline->on_loss)
+        occasion_loss(&occasion, index, cause, width);
 }
 
 static void lose_gap(struct relay *relay, size_t index, uint64_t number,
@@ -358,24 +370,46 @@ static bool check_frames(struct relay *relay, size_t index,
     return true;
 }
 
+/* The last id that one of the first `count` slots has. */
+static void note_id(struct source *source, const struct batch *batch,
+                    uint32_t count)
+{
+    uint64_t id = 0;
+
+    while (count > 0 && id == 0)
+        id = event_id(&batch->slots[--count]);
+    if (id != 0)
+        source->last_id = id;
+}
+
 static void run_batch(struct relay *relay, size_t index,
                       const struct message *message,
                       const struct batch_header *header)
 {
     struct source *source = relay->sources[index];
-    struct batch *batch = relay->plan->pipeline->batch;
-    struct window window = {.pipeline = relay->plan->pipeline,
+    struct pipeline *pipeline = relay->plan->pipeline;
+    struct batch *batch = pipeline->batch;
+    struct window window = {.pipeline = pipeline,
                             .streams = relay->streams,
                             .source = source,
                             .source_index = (uint32_t)index,
+                            .reach = pipeline_reach(pipeline, index),
                             .message = message,
-                            .header = header};
+                            .header = header,
+                            .count = header->count};
+    uint32_t count;
 
     source->counters.events += header->count;
     moment_enter(&relay->moment, header);
-    while (batch_next(source->reader, batch) > 0)
+    count = batch_next(source->reader, batch);
+    if (pipeline->on_batch)
+        batch_mark(batch, EVENT_OPENS);
+    while (batch->head != EVENT_END) {
+        window.last_id = source->last_id;
         window_run(&window);
-    batch_close(batch);
+        note_id(source, batch, count);
+        count = batch_next(source->reader, batch);
+    }
 }
 
 void relay_receive(struct relay *relay, size_t source_index,
@@ -431,9 +465,13 @@ static uint64_t tick_source(struct relay *relay, size_t index)
     return UINT64_MAX;
 }
 
+/* Losses of sources and what filters emit come first: streams may tell of them
+ * right away. */
 uint64_t relay_tick(struct relay *relay, struct relay_now now)
 {
     uint64_t left = TICK_MS;
+    uint64_t filters;
+    struct occasion occasion;
 
     set_now(relay, now);
     if (relay->plan == NULL)
@@ -444,6 +482,10 @@ uint64_t relay_tick(struct relay *relay, struct relay_now now)
 
         left = source < left ? source : left;
     }
+    occasion = occasion_of(relay);
+    filters = occasion_tick(&occasion);
+    left = filters < left ? filters : left;
+    moment_flush(&relay->moment);
     for (size_t i = 0; i < relay_stream_count(relay); i++) {
         uint64_t stream = stream_tick(relay->streams[i]);
 

@@ -86,7 +86,8 @@ void relay_silence(struct relay *relay);
 void relay_source_connected(struct relay *relay, size_t source, bool connected);
 
 /*
- * Announce gaps that nothing followed, beat hearts, close guards.  Returns the
+ * Announce gaps that nothing followed, beat hearts, close guards, call on_tick
+ * of filters for which it is time.  Returns the
  * milliseconds until it wants to be called again, at most 1000.
  */
 uint64_t relay_tick(struct relay *relay, struct relay_now now);

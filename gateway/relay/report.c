@@ -60,7 +60,8 @@ static const struct counter filter_counters[] = {
     {"rewritten", "Events kept or split with a change.",
      FILTER_COUNTER(rewritten)},
     {"split", "Events that became several.", FILTER_COUNTER(split)},
-    {"errors", "Events on which the filter failed.", FILTER_COUNTER(errors)},
+    {"errors", "Times that the filter failed.", FILTER_COUNTER(errors)},
+    {"emitted", "Events that the filter made.", FILTER_COUNTER(emitted)},
     {0},
 };
 

@@ -27,6 +27,7 @@ struct source {
     struct source_record *record; /* borrowed from continuity */
     struct batch_reader *reader;
     bool connected;
+    uint64_t last_id;        /* of its last event that went through; 0: none */
     uint64_t guard_since_ms; /* when the owed mark came about */
     struct source_counters counters;
     struct log_gate gates[LOSS_CAUSES]; /* one a cause: none hides another */

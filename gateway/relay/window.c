@@ -15,6 +15,11 @@ static uint64_t *reach_of(const struct window *window, uint32_t slot)
     return batch_of(window)->reach + (size_t)slot * window->pipeline->words;
 }
 
+static const char *source_name(const struct window *window)
+{
+    return window->source == NULL ? NULL : window->source->name;
+}
+
 /* ---- before the filters ---- */
 
 static void event_is_malformed(const struct window *window, struct event *event)
@@ -33,15 +38,20 @@ static void event_is_malformed(const struct window *window, struct event *event)
 static void window_prepare(const struct window *window)
 {
     struct batch *batch = batch_of(window);
-    const uint64_t *reach =
-        pipeline_reach(window->pipeline, window->source_index);
 
     batch->source = window->source_index;
+    batch->widest = window->reach;
+    batch->timestamp = window->header->timestamp;
+    batch->rank = window->header->rank;
+    batch->count = window->count;
+    batch->last_id = window->last_id;
+    if (window->message != NULL)
+        batch->sequence = seq_read(window->message->sequence);
     for (uint32_t slot = batch->head; slot != EVENT_END;) {
         struct event *event = &batch->slots[slot];
 
-        memcpy(reach_of(window, slot), reach,
-               window->pipeline->words * sizeof *reach);
+        memcpy(reach_of(window, slot), window->reach,
+               window->pipeline->words * sizeof *window->reach);
         if (event->state == EVENT_LOST)
             event_is_malformed(window, event);
         slot = event->next;
@@ -59,16 +69,13 @@ static size_t next_stream(uint32_t word, uint64_t *bits)
     return stream;
 }
 
-/* Those of the source's reach that have no chain: the others see the loss when
- * their chain is run. */
+/* Those of the reach that have no chain: the others see the loss when their
+ * chain is run. */
 static void lose_plain(const struct window *window, enum loss_cause cause,
                        uint32_t count)
 {
-    const uint64_t *reach =
-        pipeline_reach(window->pipeline, window->source_index);
-
     for (uint32_t word = 0; word < window->pipeline->words; word++) {
-        uint64_t bits = reach[word] & ~window->pipeline->filtered[word];
+        uint64_t bits = window->reach[word] & ~window->pipeline->filtered[word];
 
         while (bits != 0)
             stream_lose(window->streams[next_stream(word, &bits)], cause,
@@ -116,7 +123,8 @@ static void deliver(const struct window *window)
         if (event->state == EVENT_LOST) {
             uint32_t count = count_lost(batch, &slot);
 
-            window->source->counters.losses[event->cause] += count;
+            if (window->source != NULL)
+                window->source->counters.losses[event->cause] += count;
             lose_plain(window, (enum loss_cause)event->cause, count);
             continue;
         }
@@ -150,16 +158,30 @@ static bool same_set(const struct window *window, const uint64_t *a,
     return true;
 }
 
+/* The first slot that is no mark: there is one at the most, in front. */
+static uint32_t first_event(const struct batch *batch)
+{
+    uint32_t head = batch->head;
+
+    if (head != EVENT_END && event_is_mark(&batch->slots[head]))
+        return batch->slots[head].next;
+    return head;
+}
+
 /* Apply the accept tests; true if the message may go on as it came: every event
  * untouched and bound for the same streams. */
 static bool accept_all(const struct window *window, size_t *events_size)
 {
     const struct batch *batch = batch_of(window);
-    const uint64_t *first = reach_of(window, batch->head);
+    uint32_t slot = first_event(batch);
+    const uint64_t *first;
     bool whole = true;
     uint32_t count = 0;
 
-    for (uint32_t slot = batch->head; slot != EVENT_END;) {
+    if (slot == EVENT_END)
+        return false;
+    first = reach_of(window, slot);
+    while (slot != EVENT_END) {
         const struct event *event = &batch->slots[slot];
         uint64_t *reach = reach_of(window, slot);
 
@@ -201,6 +223,8 @@ static bool wants(const struct window *window, uint32_t slot, size_t stream)
     case EVENT_LIVE:
         return reach_of(window, slot)[stream / 64] >> stream % 64 & 1;
     case EVENT_LOST:
+    case EVENT_TOLD:
+    case EVENT_OPENS:
         return true;
     default:
         return false;
@@ -231,7 +255,7 @@ static void emit_all(const struct window *window, size_t stream)
 /* deliver for a message that may go on as it came to those who can take it. */
 static void deliver_whole(const struct window *window, bool canonical)
 {
-    const uint64_t *reach = reach_of(window, batch_of(window)->head);
+    const uint64_t *reach = reach_of(window, first_event(batch_of(window)));
 
     for (uint32_t word = 0; word < window->pipeline->words; word++) {
         uint64_t bits = reach[word] & ~window->pipeline->filtered[word];
@@ -248,6 +272,12 @@ static void deliver_whole(const struct window *window, bool canonical)
 }
 
 /* ---- streams with a chain ---- */
+
+/* The set of this stream alone. */
+static const uint64_t *own_of(const struct window *window, size_t stream)
+{
+    return window->pipeline->own + stream * window->pipeline->words;
+}
 
 /*
  * Link copies of what concerns the stream into a list of their own.  Returns
@@ -269,12 +299,11 @@ static uint32_t copy_for(const struct window *window, size_t stream,
         if (missing == 0)
             copy = batch_copy(batch, slot);
         if (copy == EVENT_END) {
-            missing++;
+            missing += !event_is_mark(&batch->slots[slot]);
             continue;
         }
-        memset(reach_of(window, copy), 0,
+        memcpy(reach_of(window, copy), own_of(window, stream),
                window->pipeline->words * sizeof(uint64_t));
-        reach_of(window, copy)[stream / 64] = UINT64_C(1) << stream % 64;
         *link = copy;
         link = &batch->slots[copy].next;
     }
@@ -290,7 +319,7 @@ static bool kept_whole(const struct window *window, size_t stream,
     const uint8_t *end = NULL;
     uint32_t count = 0;
 
-    for (uint32_t slot = batch->head; slot != EVENT_END;
+    for (uint32_t slot = first_event(batch); slot != EVENT_END;
          slot = batch->slots[slot].next) {
         const struct event *event = &batch->slots[slot];
 
@@ -302,7 +331,8 @@ static bool kept_whole(const struct window *window, size_t stream,
         *events_size += event->size;
         count++;
     }
-    return count == window->header->count && count <= BUILDER_EVENTS;
+    return count > 0 && count == window->header->count &&
+           count <= BUILDER_EVENTS;
 }
 
 /* The batch shows the stream's copies while its chain runs, then all is as
@@ -321,9 +351,10 @@ static void run_chain(const struct window *window, size_t stream)
     batch_close(batch);
     batch->used = used;
     batch->head = head;
+    batch->widest = own_of(window, stream);
     missing = copy_for(window, stream, &batch->head);
     chain_run(&pipeline->chains[stream], pipeline->script, batch,
-              window->source->name);
+              source_name(window));
     if (kept_whole(window, stream, &events_size) &&
         can_forward(window, stream, is_canonical(window, events_size)))
         forward(window, stream);
@@ -337,28 +368,51 @@ static void run_chain(const struct window *window, size_t stream)
 
 static void run_chains(const struct window *window)
 {
-    const uint64_t *reach =
-        pipeline_reach(window->pipeline, window->source_index);
-
     for (uint32_t word = 0; word < window->pipeline->words; word++) {
-        uint64_t bits = reach[word] & window->pipeline->filtered[word];
+        uint64_t bits = window->reach[word] & window->pipeline->filtered[word];
 
         while (bits != 0)
             run_chain(window, next_stream(word, &bits));
     }
 }
 
-void window_run(const struct window *window)
+/* From the global chain to the streams. */
+static void distribute(const struct window *window)
 {
-    struct pipeline *pipeline = window->pipeline;
     size_t events_size = 0;
 
-    window_prepare(window);
-    chain_run(&pipeline->global, pipeline->script, pipeline->batch,
-              window->source->name);
     if (accept_all(window, &events_size))
         deliver_whole(window, is_canonical(window, events_size));
     else
         deliver(window);
     run_chains(window);
+}
+
+void window_run(const struct window *window)
+{
+    struct pipeline *pipeline = window->pipeline;
+
+    window_prepare(window);
+    chain_run(&pipeline->global, pipeline->script, pipeline->batch,
+              source_name(window));
+    distribute(window);
+}
+
+void window_tick(const struct window *window, size_t step)
+{
+    struct pipeline *pipeline = window->pipeline;
+
+    window_prepare(window);
+    chain_call_tick(&pipeline->global, step, pipeline->script, pipeline->batch);
+    distribute(window);
+}
+
+void window_tick_stream(const struct window *window, size_t stream, size_t step)
+{
+    struct pipeline *pipeline = window->pipeline;
+
+    window_prepare(window);
+    chain_call_tick(&pipeline->chains[stream], step, pipeline->script,
+                    pipeline->batch);
+    emit_all(window, stream);
 }

@@ -5,7 +5,7 @@
  *                                   └─ copies ─ stream's chain ─ that stream
  *
  * Losses keep their place: a stream sees events and losses in the order of the
- * batch.
+ * batch.  Marks go the same way, as far as the last filter.
  */
 #ifndef RELAY_WINDOW_H
 #define RELAY_WINDOW_H
@@ -18,14 +18,23 @@
 
 struct window {
     struct pipeline *pipeline;
-    struct stream **streams; /* of the pipeline's config, in its order */
-    struct source *source;
-    uint32_t source_index;
-    const struct message *message;
+    struct stream **streams;       /* of the pipeline's config, in its order */
+    struct source *source;         /* NULL: of none */
+    uint32_t source_index;         /* EVENT_END: of none */
+    const uint64_t *reach;         /* streams that it may get to at the most */
+    const struct message *message; /* NULL: a mark, outside of messages */
     const struct batch_header *header;
+    uint64_t count; /* see struct batch */
+    uint64_t last_id;
 };
 
 /* Work on what pipeline->batch holds now. */
 void window_run(const struct window *window);
+
+/* on_tick of a filter of the global chain, for which the batch holds a mark;
+ * or of the chain of a stream. */
+void window_tick(const struct window *window, size_t step);
+void window_tick_stream(const struct window *window, size_t stream,
+                        size_t step);
 
 #endif

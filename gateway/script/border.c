@@ -6,6 +6,7 @@
 #include "codec/cursor.h"
 #include "codec/field.h"
 #include "codec/pack.h"
+#include "script/border_emit.h"
 #include "script/digest.h"
 #include "script/key_border.h"
 
@@ -350,10 +351,10 @@ static bool border_remove(struct border *border, struct event *event,
 
 /* ---- verdicts ---- */
 
-static void border_narrow(struct border *border, uint32_t count)
+static void border_narrow(struct border *border, uint32_t slot, uint32_t count)
 {
     const struct batch *batch = border->batch;
-    uint64_t *reach = batch->reach + (size_t)batch->current * batch->words;
+    uint64_t *reach = batch->reach + (size_t)slot * batch->words;
 
     for (uint32_t word = 0; word < batch->words; word++) {
         uint64_t mask = 0;
@@ -447,6 +448,7 @@ struct border *border_new(void)
     border->narrow = border_narrow;
     border->copy = border_copy;
     border->split = border_split;
+    border_emit_init(border);
     return border;
 }
 

@@ -57,6 +57,7 @@ struct token {
 
 enum border_limit {
     BORDER_SPLIT = 2048,    /* events that one verdict may name */
+    BORDER_EMITTED = 1024,  /* that a call may emit, its copies included */
     BORDER_VALUE = 1 << 26, /* bytes of one value that a script writes */
     BORDER_DEPTH = 64       /* containers in containers that it may see */
 };
@@ -79,9 +80,11 @@ struct border {
     uint64_t base;       /* its serial << 32: with a slot, a view */
     const struct key_border *keys;
     const struct digest_border *digests;
+    struct filter_counters *counters; /* of the filter that runs */
     uint32_t result; /* enum border_result of what the driver raises */
     uint32_t breach; /* the same for a limit that the filter ran into: it
                         holds even if the script caught the error */
+    uint32_t tail;   /* the event that was emitted last; EVENT_END: none */
     uint32_t nested; /* calls of string.gsub out of its own replacement; a stop
                         leaves none behind */
     struct token token;
@@ -126,15 +129,23 @@ struct border {
 
     /* ---- verdicts ---- */
 
-    /* Narrow the current event's reach to the first `count` streams of
-     * `order`. */
-    void (*narrow)(struct border *border, uint32_t count);
+    /* Narrow the reach of a slot to the first `count` streams of `order`. */
+    void (*narrow)(struct border *border, uint32_t slot, uint32_t count);
 
     /* A copy of a slot, not linked yet; EVENT_END: no slot is free. */
     uint32_t (*copy)(struct border *border, uint32_t slot);
     /* Put the first `count` slots of `order` where the current event is.  If
      * it is not among them it stays in front of them, dropped. */
     void (*split)(struct border *border, uint32_t count);
+
+    /* ---- events of a filter's own ---- */
+
+    /* A slot, not linked yet, with a blank event of this type that has id,
+     * timestamp, rank and reach of what is at hand.  EVENT_END: a limit was
+     * reached, `breach` says which. */
+    uint32_t (*make)(struct border *border, const char *type, size_t size);
+    /* Link it behind the current event and what was emitted there before. */
+    void (*emit)(struct border *border, uint32_t slot);
 };
 
 /* cdef ends */

@@ -209,7 +209,8 @@ static int object_about(lua_State *L)
     } list[] = {{"kept", counters->kept},
                 {"dropped", counters->dropped},
                 {"rewritten", counters->rewritten},
-                {"split", counters->split}};
+                {"split", counters->split},
+                {"emitted", counters->emitted}};
     char signature[17];
 
     snprintf(signature, sizeof signature, "%016" PRIx64,
@@ -374,6 +375,8 @@ static int object_run(lua_State *L)
                        size, &header);
     if (fault != BATCH_OK)
         return push_failure(L, batch_fault_text(fault));
+    object->batch->timestamp = header.timestamp;
+    object->batch->rank = header.rank;
     while (batch_next(object->reader, object->batch) > 0)
         run_window(L, object, pass);
     batch_close(object->batch);

@@ -31,6 +31,7 @@ struct script_filter {
     struct filter_counters counters;
     char *path;
     uint64_t signature;
+    struct script_hooks hooks;
     int run; /* registry reference of the driver's function */
 };
 
@@ -300,7 +301,18 @@ static uint64_t sign(lua_State *L, int index,
     return signature_add(signature, &chosen, sizeof chosen);
 }
 
-/* loader.load(name, options, counters) -> run, path, texts */
+static void take_hooks(lua_State *L, int index, struct script_hooks *hooks)
+{
+    lua_getfield(L, index, "on_batch");
+    lua_getfield(L, index, "on_loss");
+    lua_getfield(L, index, "every_ms");
+    hooks->on_batch = lua_toboolean(L, -3);
+    hooks->on_loss = lua_toboolean(L, -2);
+    hooks->every_ms = (uint64_t)lua_tonumber(L, -1);
+    lua_pop(L, 3);
+}
+
+/* loader.load(name, options, counters) -> run, path, texts, hooks */
 static int load_filter(lua_State *L)
 {
     const struct loading *loading = lua_touserdata(L, 1);
@@ -315,7 +327,8 @@ static int load_filter(lua_State *L)
     else
         options_push(L, options, loading->script->border, 2);
     lua_pushlightuserdata(L, &filter->counters);
-    lua_call(L, 3, 3); /* stack: loading, loader, run, path, texts */
+    lua_call(L, 3, 4); /* stack: loading, loader, run, path, texts, hooks */
+    take_hooks(L, 6, &filter->hooks);
     filter->signature = sign(L, 5, options);
     filter->path = memory_text(lua_tostring(L, 4), lua_objlen(L, 4));
     lua_pushvalue(L, 3);
@@ -358,6 +371,12 @@ uint64_t script_filter_signature(const struct script_filter *filter)
     return filter->signature;
 }
 
+const struct script_hooks *
+script_filter_hooks(const struct script_filter *filter)
+{
+    return &filter->hooks;
+}
+
 struct filter_counters *script_filter_counters(struct script_filter *filter)
 {
     return &filter->counters;
@@ -383,14 +402,27 @@ static enum script_result classify(const struct script *script, int status,
     return SCRIPT_RAISED;
 }
 
-static void show(struct border *border, struct batch *batch, uint32_t from)
+/* Should the call fail before it reaches any event, it is `from` that failed.
+ */
+static void show(struct border *border, struct script_filter *filter,
+                 struct batch *batch, uint32_t from)
 {
     batch->current = from;
     batch->before = batch->slots[from].edits;
+    batch->mark = batch->used;
+    border->counters = &filter->counters;
+    border->tail = EVENT_END;
     border->result = SCRIPT_DONE;
     border->breach = SCRIPT_DONE;
     border->nested = 0;
     border_show(border, batch);
+}
+
+/* What a call that failed left behind. */
+static void take_back(struct script_filter *filter, struct batch *batch)
+{
+    batch->slots[batch->current].touched = 0;
+    filter->counters.emitted -= batch_take_back(batch);
 }
 
 enum script_result script_run(struct script_filter *filter, struct batch *batch,
@@ -404,7 +436,7 @@ enum script_result script_run(struct script_filter *filter, struct batch *batch,
     if (from == EVENT_END)
         return SCRIPT_DONE;
     assert(from < batch->used);
-    show(script->border, batch, from);
+    show(script->border, filter, batch, from);
     lua_rawgeti(script->L, LUA_REGISTRYINDEX, filter->run);
     lua_pushinteger(script->L, (lua_Integer)from);
     watchdog_begin(script->dog, filter->path, batch, script->limits.event_ms);
@@ -413,7 +445,7 @@ enum script_result script_run(struct script_filter *filter, struct batch *batch,
     border_show(script->border, NULL);
     result = classify(script, status, stopped);
     if (result != SCRIPT_DONE)
-        batch->slots[batch->current].touched = 0;
+        take_back(filter, batch);
     tell_limit(script, filter->path, status, stopped);
     tidy(script);
     return result;

@@ -33,7 +33,16 @@ struct script_world {
     size_t stream_count;
     const char *const *sources; /* names behind batch.source */
     size_t source_count;
+    const char *const *causes; /* of losses, as on_loss says them */
+    size_t cause_count;
     struct config_limits limits;
+};
+
+/* What a filter wants to be called for besides events. */
+struct script_hooks {
+    bool on_batch;
+    bool on_loss;
+    uint64_t every_ms; /* between two calls of on_tick; 0: it has none */
 };
 
 /* How a run over a batch ended. */
@@ -72,15 +81,20 @@ const char *script_filter_path(const struct script_filter *filter);
  */
 uint64_t script_filter_signature(const struct script_filter *filter);
 
+const struct script_hooks *
+script_filter_hooks(const struct script_filter *filter);
+
 /* Live counters; `errors` is the caller's to count. */
 struct filter_counters *script_filter_counters(struct script_filter *filter);
 
 /*
- * Run the filter over the live events of `batch` from slot `from` on.  Verdicts
- * are applied to the batch: dropped events change state, names narrow `reach`,
- * copies are linked behind their original.  Anything but SCRIPT_DONE concerns
- * slot batch->current: the caller decides its fate (its edits before this
- * filter are batch->before) and calls again with the slot behind it.
+ * Run the filter over the live events of `batch` from slot `from` on, and its
+ * other hooks where there is a mark for them.  Verdicts are applied to the
+ * batch: dropped events change state, names narrow `reach`, copies and emitted
+ * events are linked behind their original.  Anything but SCRIPT_DONE concerns
+ * slot batch->current, and what the filter made of it is taken back: the caller
+ * decides its fate (its edits before this filter are batch->before) and calls
+ * again with the slot behind it.
  */
 enum script_result script_run(struct script_filter *filter, struct batch *batch,
                               uint32_t from);

@@ -185,6 +185,8 @@ static void set_world(lua_State *L, struct border *border,
     lua_setfield(L, -2, "stream_names");
     push_names(L, world->sources, world->source_count);
     lua_setfield(L, -2, "sources");
+    push_names(L, world->causes, world->cause_count);
+    lua_setfield(L, -2, "causes");
     push_fields(L);
     lua_setfield(L, -2, "fields");
     lua_pushstring(L, embedded_text("kvgate/driver.lua"));

@@ -2,7 +2,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "codec/event.h"
+#include "codec/batch.h"
 #include "script/ticker.h"
 
 #include <errno.h>
@@ -90,6 +90,19 @@ static void say_number(uint64_t number)
     say(at);
 }
 
+static void say_what_is_in_hand(const struct batch *batch)
+{
+    const struct event *event = &batch->slots[batch->current];
+
+    if (event->state == EVENT_LIVE) {
+        say("event ");
+        say_number(event_id(event));
+    } else {
+        say("its ");
+        say(batch_hook(batch));
+    }
+}
+
 static void end_process(const struct watchdog *dog)
 {
     say("kvgate: filter ");
@@ -97,8 +110,8 @@ static void end_process(const struct watchdog *dog)
     if (dog->batch == NULL) {
         say(" does not come back while it loads");
     } else {
-        say(" does not come back from event ");
-        say_number(event_id(&dog->batch->slots[slot_in_hand(dog)]));
+        say(" does not come back from ");
+        say_what_is_in_hand(dog->batch);
     }
     say(", and no error stops it: the process ends\n");
     _exit(WATCHDOG_EXIT);

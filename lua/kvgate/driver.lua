@@ -8,11 +8,13 @@ local ffi = require "ffi"
 local border = require "kvgate.border"
 local events = require "kvgate.event"
 local fault = require "kvgate.fault"
+local hooks = require "kvgate.hooks"
 local world = require "kvgate.world"
 
 local C = ffi.C
 local END, LIVE, DROPPED = C.EVENT_END, C.EVENT_LIVE, C.EVENT_DROPPED
 local LIMIT = C.BORDER_SPLIT
+local EMITTED = C.EVENT_EMITTED
 
 local View, parts_of = events.View, events.parts
 local cast, istype = ffi.cast, ffi.istype
@@ -21,19 +23,25 @@ local enter = fault.enter
 local order = border.order
 local narrow, split = border.narrow, border.split
 local streams = world.streams -- name to index
+local apart = world.apart
 
 local EXPECTED = "expected the event or true (keep), false (drop), a stream's name or a list of "
   .. "names, or a list of this event and copies of it"
 
 local BREACHES = {
-  [C.BORDER_TOO_MANY] = "the filter went on after event:copy() had found no room",
+  [C.BORDER_TOO_MANY] = "the filter went on after there had been no room for another event",
   [C.BORDER_NO_MEMORY] = "the filter went on after there had been no memory",
 }
 
----@param filter fun(event: kvgate.Event): any
+local function keep_all() return true end
+
+---@param own kvgate.Hooks
 ---@param counters ffi.cdata* struct filter_counters of this filter
 ---@return fun(from: integer)
-return function(filter, counters)
+return function(own, counters)
+  local filter = own.on_event or keep_all
+  local at_marks = hooks.at_marks(own) -- nil: none
+
   local function raise(result, text, ...)
     border.result = result
     error(("%s: %s"):format(fault.place(filter), text:format(...)), 0)
@@ -98,13 +106,13 @@ return function(filter, counters)
         no_verdict("returned a list with %s among events", fault.name(view))
       end
       local part, serial = parts_of(view)
-      if serial ~= batch.serial or part ~= slot and part < mark then
+      local event = batch.slots + part
+      if serial ~= batch.serial or part ~= slot and (part < mark or event.cause == EMITTED) then
         no_verdict "returned a list with an event that is neither this one nor a copy made now"
       end
       if seen[part] then no_verdict "returned a list with one event twice" end
       seen[part] = true
       order[index - 1] = part
-      local event = batch.slots + part
       touched = touched or event.touched ~= 0
       event.touched = 0
       ordered = leads_on(views, index, count) and ordered
@@ -136,11 +144,22 @@ return function(filter, counters)
     if first == nil then
       no_verdict(next(verdict) and "returned a table that is no list" or "returned an empty list")
     elseif type(first) == "string" then
-      narrow(border, name_streams(verdict))
+      narrow(border, slot, name_streams(verdict))
       keep(event)
     else
       replace(verdict, slot, mark)
     end
+  end
+
+  --- What is no event, or none any more, and has a hook.
+  local function at_mark(hook, slot)
+    local batch = border.batch
+    batch.current = slot
+    batch.before = batch.slots[slot].edits
+    batch.mark = batch.used
+    apart(hooks.call, hook, slot)
+    if border.breach ~= 0 then raise(border.breach, BREACHES[border.breach]) end
+    enter(filter)
   end
 
   return function(from)
@@ -171,12 +190,14 @@ return function(filter, counters)
             batch.reach[slot] = band(batch.reach[slot], lshift(1ULL, stream))
           else
             order[0] = stream
-            narrow(border, 1)
+            narrow(border, slot, 1)
           end
           keep(event)
         else
           settle(verdict, view, slot, mark)
         end
+      elseif at_marks and at_marks[event.state] then
+        at_mark(at_marks[event.state], slot)
       end
       slot = following
     until slot == END

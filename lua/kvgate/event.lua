@@ -247,8 +247,11 @@ end
 
 events.check_writable = check_writable
 
-local function assign(view, name, item)
-  local event = event_of(view)
+--- Assign a field of a slot.
+---@param event ffi.cdata* struct event
+---@param name string
+---@param item any
+local function assign_field(event, name, item)
   check_writable(name)
   if item == nil or item == value.public.null then
     set_scalar(event, name, NIL, false)
@@ -256,6 +259,9 @@ local function assign(view, name, item)
     (write[kinds[name]] or write_any)(event, name, item)
   end
 end
+events.assign = assign_field
+
+local function assign(view, name, item) assign_field(event_of(view), name, item) end
 
 -- ---- the fields that an event has ----
 

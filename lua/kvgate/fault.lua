@@ -26,10 +26,12 @@ function fault.know(path) sources[path] = true end
 
 local described = {} -- the last text made here, as a key
 local mistake = {} -- the last text of fault.refuse
-local running -- the filter that runs, or nil
+local running -- the function of a filter that runs, or nil
+local hook -- what it is called
 
----@param filter function?
-function fault.enter(filter) running = filter end
+---@param func function?
+---@param name? string "filter" unless given
+function fault.enter(func, name) running, hook = func, name or "filter" end
 
 --- Where a function starts, as "path:line".
 ---@param func function
@@ -106,7 +108,7 @@ local function is_script(info) return info.source:sub(1, 1) == "@" end
 local function frames()
   local found = {}
   for level = 3, LEVELS_MAX do
-    local info = getinfo(level, "Sln")
+    local info = getinfo(level, "Slnf")
     if not info or #found == FRAMES_MAX then break end
     if is_script(info) then found[#found + 1] = info end
   end
@@ -149,8 +151,7 @@ local function describe_frame(info, text)
   if info.what == "main" then
     what = "the file"
   elseif info.name then
-    local unnamed = info.name == "" -- by the driver, which has no names and calls the filter
-    what = ("function '%s'"):format(unnamed and "filter" or info.name)
+    what = ("function '%s'"):format(info.func == running and hook or info.name)
   else
     what = "function"
   end

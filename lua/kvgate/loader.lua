@@ -7,6 +7,7 @@
 local ffi = require "ffi"
 local border = require "kvgate.border"
 local fault = require "kvgate.fault"
+local hooks = require "kvgate.hooks"
 local sandbox = require "kvgate.sandbox"
 local world = require "kvgate.world"
 
@@ -18,6 +19,7 @@ local loader = {}
 --- Modules of the runtime that scripts may require.
 local PUBLIC = {
   ["kvgate.digest"] = true,
+  ["kvgate.emit"] = true,
   ["kvgate.keys"] = true,
   ["kvgate.match"] = true,
   ["kvgate.options"] = true,
@@ -46,6 +48,7 @@ local function public_module(name)
     error(("there is no module %q; there are %s"):format(name, public_names()), 0)
   end
   local original = require(name)
+  if type(original) ~= "table" then return original end
   if name == "kvgate.value" then original = original.public end
   local copy = {}
   for key, item in pairs(original) do copy[key] = item end
@@ -110,17 +113,6 @@ end
 
 -- ---- filters ----
 
-local function check_hooks(hooks, place)
-  for name in pairs(hooks) do
-    if name ~= "on_event" then
-      error(("%s: '%s' is no hook; the one there is: on_event"):format(place, tostring(name)), 0)
-    end
-  end
-  local hook = rawget(hooks, "on_event")
-  if type(hook) == "function" then return hook end
-  error(("%s: on_event is %s, not a function"):format(place, fault.name(hook)), 0)
-end
-
 --- Without its lines: what can be stopped looks, compiled, at a bit at each line, and the driver
 --- need not be.
 local function make_driver()
@@ -136,17 +128,17 @@ local function forget_unfinished()
   end
 end
 
---- The function that is called for every event.
+--- What the file makes with these options: its hooks, checked.
 local function filter_of(path, factory, options)
   if type(factory) ~= "function" then
     error(("%s:1: returned %s, not a function that takes the options")
       :format(path, fault.name(factory)), 0)
   end
   local filter = factory(options)
-  if type(filter) == "function" then return filter end
+  if type(filter) == "function" then return { on_event = filter } end
   local place = fault.place(factory)
-  if type(filter) == "table" then return check_hooks(filter, place) end
-  error(("%s: returned %s, not a function that takes an event")
+  if type(filter) == "table" then return hooks.check(filter, place) end
+  error(("%s: returned %s, not a function that takes an event, or a table of hooks")
     :format(place, fault.name(filter)), 0)
 end
 
@@ -166,6 +158,7 @@ end
 ---@return function run from a slot on, over the batch in hand
 ---@return string path
 ---@return string texts that the filter is made of
+---@return table hooks as hooks.check returns them
 function loader.load(name, options, counters)
   forget_unfinished()
   fault.enter(nil)
@@ -173,7 +166,7 @@ function loader.load(name, options, counters)
   local factory, file = load_file(path, text)
   local filter = filter_of(path, factory, options)
   local run = make_driver()(filter, ffi.cast("struct filter_counters *", counters))
-  return run, path, table.concat(texts_of(file, {}, {}))
+  return run, path, table.concat(texts_of(file, {}, {})), filter
 end
 
 --- For C, which cannot make 64-bit cdata: the integer in the border's token.

@@ -1,7 +1,7 @@
 ---@meta
 
 --- Types of the filter API, for editors (LuaCATS). Never loaded. The modules that scripts require
---- (digest, keys, match, options, tenants, u64, value) have theirs beside the code.
+--- (digest, emit, keys, match, options, tenants, u64, value) have theirs beside the code.
 
 ---@alias kvgate.Hash uint64_t|int64_t exact 64 bits; int64_t only if the wire says negative
 ---@alias kvgate.Integer number|uint64_t|int64_t a number up to 2^53 either way, cdata beyond
@@ -12,8 +12,41 @@
 
 ---@alias kvgate.OnEvent fun(event: kvgate.Event): kvgate.Verdict
 
+--- Called before the events of each message.
+---@alias kvgate.OnBatch fun(batch: kvgate.Batch)
+
+--- Called where something was lost: the source's name (nil: an event of no source), names of the
+--- streams that the loss reaches, the cause, and how many numbers or events.
+---@alias kvgate.OnLoss fun(source: string?, reach: string[], cause: kvgate.Cause, count: number)
+
+---@alias kvgate.Cause
+---| "gap" numbers are missing upstream
+---| "guard" the gap before may have shown one message early
+---| "restart" the publisher started over
+---| "frames" a message had not three frames
+---| "sequence" a message had no number of 8 bytes
+---| "payload" a message was no batch
+---| "event" an event was malformed
+---| "filter" a filter failed on an event
+
+--- Called each `every` seconds, with the Unix time in milliseconds.
+---@alias kvgate.OnTick fun(now: number)
+
+--- What a filter is called for. At least one hook; on_tick and every go together.
 ---@class kvgate.Hooks
----@field on_event kvgate.OnEvent
+---@field on_event kvgate.OnEvent? without it every event is kept
+---@field on_batch kvgate.OnBatch?
+---@field on_loss kvgate.OnLoss?
+---@field on_tick kvgate.OnTick?
+---@field every number? seconds between two calls of on_tick, 0.01 to 86400
+
+--- A message whose events come next.
+---@class kvgate.Batch
+---@field source string
+---@field sequence uint64_t its number
+---@field timestamp kvgate.Integer
+---@field dp_rank kvgate.Integer?
+---@field count number events in it, malformed ones too
 
 ---@alias kvgate.Filter kvgate.OnEvent|kvgate.Hooks
 
@@ -52,7 +85,7 @@
 ---@field parent_hash kvgate.Hash?
 ---@field token_ids kvgate.Integer[]?
 ---@field parent_block_hash kvgate.Hash? legacy name of parent_hash
----@field source string read-only: the name of the source
+---@field source string? read-only: the name of the source; nil: emitted in a tick
 ---@field has fun(self: kvgate.Event, name: string): boolean is the field there, be it nil?
 ---@field remove fun(self: kvgate.Event, name: string) take the field away: absent, not nil
 ---@field copy fun(self: kvgate.Event): kvgate.Event one more, which exists once a verdict names it

@@ -39,7 +39,7 @@ def expected_counters():
         yield f'kvgate_source_losses_total{{source="store",cause="{cause}"}}'
     for fault in FAULTS:
         yield f'kvgate_source_malformed_events_total{{source="store",cause="{fault}"}}'
-    for name in ("kept", "dropped", "rewritten", "split", "errors"):
+    for name in ("kept", "dropped", "rewritten", "split", "errors", "emitted"):
         for stream in ("", "own"):
             yield (f'kvgate_filter_{name}_total{{filter="some.lua",stream="{stream}",'
                    'position="1"}')

@@ -45,7 +45,8 @@ filters: [ { script: sample.lua } ]
 streams: [ { name: blocks, bind: "tcp://127.0.0.1:6001" } ]
 ]]
 
---- Run a Lua sample on a stored and a cleared event; it must load and may not fail.
+--- Run a Lua sample on a stored and a cleared event, a loss and the time of a tick; it must load
+--- and may not fail.
 local function run_lua(text)
   if not text:find "return function" then
     text = ("return function() return function(event)\n%s\n%s end end")
@@ -54,6 +55,8 @@ local function run_lua(text)
   local subject = relay.new(YAML, { ["sample.lua"] = text })
   local key = "m@tp_rank:0@pcp0@dcp0@pp_rank:0@6358e31578a64b75"
   subject:send { relay.event(key), relay.event(key, { event_type = "cleared" }) }
+  subject:send({ relay.event(key) }, { seq = 10 })
+  subject:at(86400000)
   assert.equal(0, subject:metric
     'kvgate_filter_errors_total{filter="sample.lua",stream="",position="1"}')
 end

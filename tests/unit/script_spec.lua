@@ -294,7 +294,7 @@ describe("a split", function()
       for _ = 1, 3000 do pcall(event.copy, event) end
       return true]], events(1))
     assert.equal("made too many events", report.failures[1].result)
-    assert.equal("@/f.lua:1: the filter went on after event:copy() had found no room",
+    assert.equal("@/f.lua:1: the filter went on after there had been no room for another event",
       report.failures[1].error)
   end)
 end)
@@ -559,10 +559,13 @@ describe("a filter's file", function()
   local mistakes = {
     { "return 5", "@/f.lua:1: returned the number 5, not a function that takes the options" },
     { "", "@/f.lua:1: returned nil, not a function that takes the options" },
-    { "\nreturn function() end", "@/f.lua:2: returned nil, not a function that takes an event" },
+    { "\nreturn function() end",
+      "@/f.lua:2: returned nil, not a function that takes an event, or a table of hooks" },
     { "return function() return 'a' end",
-      '@/f.lua:1: returned the string "a", not a function that takes an event' },
-    { "return function() return {} end", "@/f.lua:1: on_event is nil, not a function" },
+      '@/f.lua:1: returned the string "a", not a function that takes an event, or a table of '
+        .. "hooks" },
+    { "return function() return {} end",
+      "@/f.lua:1: the table has no hook; known are every, on_batch, on_event, on_loss, on_tick" },
     { "return function() return { on_event = 1 } end",
       "@/f.lua:1: on_event is the number 1, not a function" },
     { "x = 1", "@/f.lua:1: 'x' is not a local variable: write `local x = …`" },
@@ -573,11 +576,23 @@ describe("a filter's file", function()
     { "return function(options)\n  error({})\nend",
       "@/f.lua:2: raised a table instead of a message" },
   }
-  for _, hook in ipairs { "on_batch", "on_loss", "on_tick", "every", "on_evnt" } do
-    mistakes[#mistakes + 1] = {
-      ("return function()\n  return { on_event = function() end, %s = 1 }\nend"):format(hook),
-      ("@/f.lua:1: '%s' is no hook; the one there is: on_event"):format(hook),
-    }
+  local together = "on_tick and every go together, as in "
+    .. "{ on_tick = function(now) … end, every = 1 }"
+  for hooks, mistake in pairs {
+    ["on_batch = 1"] = "on_batch is the number 1, not a function",
+    ["on_loss = true"] = "on_loss is true, not a function",
+    ["on_tick = 1, every = 1"] = "on_tick is the number 1, not a function",
+    ["every = 1"] = together,
+    ["on_tick = tostring"] = together,
+    ["on_tick = tostring, every = 0.009"] =
+      "every is the number 0.009; expected seconds, from 0.01 to 86400",
+    ["on_tick = tostring, every = '1s'"] =
+      'every is the string "1s"; expected seconds, from 0.01 to 86400',
+    ["on_evnt = tostring"] = "'on_evnt' is no hook; did you mean \"on_event\"? "
+      .. "known are every, on_batch, on_event, on_loss, on_tick",
+  } do
+    mistakes[#mistakes + 1] =
+      { ("return function()\n  return { %s }\nend"):format(hooks), "@/f.lua:1: " .. mistake }
   end
   for _, case in ipairs(mistakes) do
     it("is refused: " .. case[1]:gsub("\n", " "), function()

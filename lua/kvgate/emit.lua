@@ -1,0 +1,95 @@
+--- emit(fields, streams): one more event, behind what the filter is at.
+--
+-- It is a slot of the batch like any other, whose edits are the fields, so that they obey the rules
+-- of assignment. It is linked once all of them have been taken.
+
+local ffi = require "ffi"
+local border = require "kvgate.border"
+local events = require "kvgate.event"
+local fault = require "kvgate.fault"
+local world = require "kvgate.world"
+
+local C = ffi.C
+local END = C.EVENT_END
+local apart = world.apart
+
+--- Fields whose value an event has under a second name, too.
+local ALIASES = { block_hashes = "seq_hashes", parent_block_hash = "parent_hash" }
+
+local function new_slot(event_type)
+  local slot = border.make(border, event_type, #event_type)
+  if slot ~= END then return slot end
+  if border.breach == C.BORDER_NO_MEMORY then
+    error("emit: the events of this message take too much memory", 0)
+  end
+  error(("emit: a call may emit %d events, and a batch hold %d")
+    :format(C.BORDER_EMITTED, border.batch.capacity), 0)
+end
+
+--- As the publisher has them, an event's second names say the same as the first.
+local function assign_aliases(event, fields)
+  for alias, name in pairs(ALIASES) do
+    local item = rawget(fields, name)
+    if item ~= nil and rawget(fields, alias) == nil and event.at[events.field(alias)] ~= 0 then
+      events.assign(event, alias, item)
+    end
+  end
+end
+
+--- Names are sorted, so that fields which no layout has come in the same order every time.
+local function assign_all(event, fields)
+  local names = {}
+  for name in next, fields do
+    if type(name) ~= "string" then
+      error("emit: a field's name is a string, not " .. fault.name(name), 0)
+    end
+    names[#names + 1] = name
+  end
+  table.sort(names)
+  for _, name in ipairs(names) do events.assign(event, name, rawget(fields, name)) end
+  assign_aliases(event, fields)
+end
+
+local function narrow(slot, streams)
+  local names = type(streams) == "string" and { streams } or streams
+  if type(names) ~= "table" or #names == 0 or #names > C.BORDER_SPLIT then
+    error("emit: streams is a name or a list of names, not " .. fault.name(streams), 0)
+  end
+  for index = 1, #names do
+    local name = rawget(names, index)
+    if type(name) ~= "string" then
+      error("emit: a stream's name is a string, not " .. fault.name(name), 0)
+    end
+    local stream = world.streams[name]
+    if not stream then
+      error(("emit: no stream is called %q%s")
+        :format(name:sub(1, 256), fault.hint(name, world.stream_names)), 0)
+    end
+    border.order[index - 1] = stream
+  end
+  border.narrow(border, slot, #names)
+end
+
+local function make(fields, streams)
+  local event_type = rawget(fields, "event_type")
+  if type(event_type) ~= "string" then
+    error("emit: event_type is a string, not " .. fault.name(event_type), 0)
+  end
+  local slot = new_slot(event_type)
+  assign_all(border.batch.slots + slot, fields)
+  if streams ~= nil then narrow(slot, streams) end
+  border.emit(border, slot)
+end
+
+--- Put an event behind the one at hand, for the filters behind this one. Works in every hook.
+---@param fields table<string, any> fields as in assignment; event_type is required
+---@param streams? string|string[] narrows where it may go
+return function(fields, streams)
+  if border.batch.serial == 0 then
+    error("emit works while a hook runs, not while the filter loads", 0)
+  end
+  if type(fields) ~= "table" then
+    error("emit takes a table of fields, not " .. fault.name(fields), 0)
+  end
+  apart(make, fields, streams)
+end
