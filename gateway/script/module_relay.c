@@ -4,6 +4,7 @@
  * no 64-bit value becomes a double.
  */
 #include "base/memory.h"
+#include "relay/pipeline.h"
 #include "relay/relay.h"
 #include "relay/report.h"
 #include "relay/sequence.h"
@@ -40,6 +41,7 @@ struct subject {
     char *path;
     const char **installed; /* strings of its own */
     size_t installed_count;
+    bool silent; /* log nothing of what is lost */
 };
 
 static const char type_name[] = "gateway.relay";
@@ -128,6 +130,8 @@ static bool configure(struct subject *subject, const char *text, size_t size,
     config_free(subject->config);
     subject->config = config;
     give_sinks(subject);
+    if (subject->silent)
+        relay_silence(subject->relay);
     return true;
 }
 
@@ -160,10 +164,12 @@ static void read_options(lua_State *L, int at, struct subject *subject)
             lua_pop(L, 1);
         }
     }
-    lua_pop(L, 2);
+    lua_getfield(L, at, "silent");
+    subject->silent = lua_toboolean(L, -1);
+    lua_pop(L, 3);
 }
 
-/* relay(yaml [, { path = , installed = { … } }]) */
+/* relay(yaml [, { path = , installed = { … }, silent = }]) */
 static int new_relay(lua_State *L)
 {
     size_t size;
@@ -371,6 +377,16 @@ static int relay_lua_reload(lua_State *L)
     return done ? 1 : 2;
 }
 
+/* relay:failure(): what the last error of a filter said. */
+static int relay_lua_failure(lua_State *L)
+{
+    struct subject *subject = check_subject(L);
+
+    lua_pushstring(L,
+                   script_error_text(relay_pipeline(subject->relay)->script));
+    return 1;
+}
+
 static int push_report(lua_State *L,
                        void (*report)(const struct relay *, struct buffer *))
 {
@@ -402,6 +418,7 @@ static const luaL_Reg relay_methods[] = {
     {"sent", relay_lua_sent},
     {"refuse", relay_lua_refuse},
     {"reload", relay_lua_reload},
+    {"failure", relay_lua_failure},
     {"status", relay_lua_status},
     {"metrics", relay_lua_metrics},
     {NULL, NULL},

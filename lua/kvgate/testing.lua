@@ -2,18 +2,18 @@
 --- itself; only its sockets and its clock are replaced.
 --
 --   local testing = require "kvgate.testing"
---   local out = testing.run("select_medium.lua", { keep = "cpu" }, {
---     { event_type = "stored", object_key = "a", medium = "cpu" },
---     { event_type = "cleared" },
---   })
---   assert.equal("a", out[1].object_key)
+--   local cpu = testing.filter("select_medium.lua", { keep = "cpu" })
+--   cpu:keeps { event_type = "stored", medium = "cpu" }
+--   cpu:drops { event_type = "stored", medium = "disk" }
+--   cpu:keeps { event_type = "cleared" }
 --
 -- An event is a table of the fields that matter; the rest is filled as the publisher does, and
 -- `testing.null` or `testing.absent` say that a field is nil or not there. What comes out is one
 -- table an event, name to value, with testing.null for nil. Arrays come as lists, integers above
--- 2^53 as 64-bit cdata.
+-- 2^53 as 64-bit cdata. What fails in busted shows the fields that differ.
 
 local gateway = require "gateway"
+local diff = require "kvgate.testing_diff"
 local wire = require "kvgate.testing_wire"
 
 local testing = {
@@ -63,12 +63,6 @@ local function encode(event, id)
   return wire.event(fields)
 end
 
-local function encode_all(events)
-  local encoded = {}
-  for index, event in ipairs(events) do encoded[index] = encode(event, index) end
-  return wire.payload(nil, encoded)
-end
-
 local function plain(value)
   if type(value) ~= "table" or value.kind ~= "array" then return value end
   local list = {}
@@ -76,23 +70,22 @@ local function plain(value)
   return list
 end
 
-local function decode_into(events, payload)
-  for _, map in ipairs(wire.decode(payload)[2]) do
-    local event = {}
-    for _, pair in ipairs(map) do event[pair[1]] = plain(pair[2]) end
-    events[#events + 1] = event
-  end
-  return events
-end
-
-local function decode(messages)
-  local events = {}
-  for _, message in ipairs(messages) do decode_into(events, message.payload) end
-  return events
+--- A map in wire's form as a table, name to value.
+local function fields_of(map)
+  local event = {}
+  for _, pair in ipairs(map) do event[pair[1]] = plain(pair[2]) end
+  return event
 end
 
 -- ---- a chain that lives on ----
 
+---@class kvgate.testing.Result what became of an event
+---@field verdict "kept"|"dropped"|"split"|"lost"
+---@field streams table<string, table[]> the events that each stream got, if it got any
+---@field error string? what the filter said that it was lost for, with file and line
+---@field raw table<string, string[]> the same events as they are on the wire
+
+---@class kvgate.testing.Chain
 local Chain = {}
 Chain.__index = Chain
 
@@ -105,19 +98,22 @@ local function count_errors(core)
   return count
 end
 
---- Note what the streams sent: numbers that were left out, and events, which are returned.
+--- What the streams sent since the last call.
+---@return table<string, table[]> streams
+---@return table<string, string[]> raw
 function Chain:collect()
-  local streams = {}
+  local streams, raw = {}, {}
   for _, name in ipairs(self.names) do
-    local messages = self.core:sent(name)
-    for _, message in ipairs(messages) do
-      self.missing[name] = self.missing[name] + message.sequence - self.last[name] - 1
-      self.last[name] = message.sequence
+    local events, bytes = {}, {}
+    for _, message in ipairs(self.core:sent(name)) do
+      for _, event in ipairs(wire.events(message.payload)) do
+        events[#events + 1] = fields_of(wire.decode(event))
+        bytes[#bytes + 1] = event
+      end
     end
-    local events = decode(messages)
-    if #events > 0 then streams[name] = events end
+    if #events > 0 then streams[name], raw[name] = events, bytes end
   end
-  return streams
+  return streams, raw
 end
 
 local function judge(failed, streams)
@@ -128,67 +124,229 @@ local function judge(failed, streams)
   return failed and "lost" or "dropped"
 end
 
+function Chain:sender(source)
+  source = source or self.sources[1]
+  return assert(self.senders[source], "no source is called " .. tostring(source)), source
+end
+
+--- Send events as one message.
+---@param events table[]
+---@param source? string the first one unless given
+---@return kvgate.testing.Result # its verdict is that of an only event
+function Chain:send_all(events, source)
+  local sender, name = self:sender(source)
+  local errors, encoded = count_errors(self.core), {}
+  for index, event in ipairs(events) do
+    sender.id = sender.id + 1
+    encoded[index] = encode(event, sender.id)
+  end
+  sender.number = sender.number + 1
+  self.core:receive(name, sender.number, wire.payload(nil, encoded))
+  local failed = count_errors(self.core) > errors
+  local streams, raw = self:collect()
+  return {
+    verdict = judge(failed, streams), streams = streams, raw = raw, sent = encoded,
+    error = failed and self.core:failure() or nil,
+  }
+end
+
 --- Send one event as one message.
 ---@param event table
 ---@param source? string the first one unless given
----@return { verdict: "kept"|"dropped"|"split"|"lost", streams: table<string, table[]> }
-function Chain:send(event, source)
-  source = source or self.sources[1]
-  local sender = assert(self.senders[source], "no source is called " .. source)
-  local errors = count_errors(self.core)
-  sender.number = sender.number + 1
-  sender.id = sender.id + 1
-  self.core:receive(source, sender.number, wire.payload(nil, { encode(event, sender.id) }))
-  local streams = self:collect()
-  return { verdict = judge(count_errors(self.core) > errors, streams), streams = streams }
-end
+---@return kvgate.testing.Result
+function Chain:send(event, source) return self:send_all({ event }, source) end
 
---- Let the publisher lose messages: their numbers never come. The gap shows with the next one.
+--- Let numbers of the publisher be missing, as the next message shows, an empty one here.
 ---@param count? integer 1 unless given
 ---@param source? string
-function Chain:lose(count, source)
-  local sender = self.senders[source or self.sources[1]]
+---@return kvgate.testing.Result # what filters made of the loss
+function Chain:gap(count, source)
+  local sender = self:sender(source)
+  if sender.number == 0 then self:send_all({}, source) end -- nothing to break off from
   sender.number = sender.number + (count or 1)
+  return self:send_all({}, source)
 end
 
 --- Let the publisher start over: its numbers and event_ids count from 1 again.
 ---@param source? string
+---@return kvgate.testing.Result # what filters made of the loss
 function Chain:restart(source)
-  self.senders[source or self.sources[1]] = { number = 0, id = 0 }
+  local sender = self:sender(source)
+  if sender.number == 0 then self:send_all({}, source) end
+  sender.number, sender.id = 0, 0
+  return self:send_all({}, source)
 end
 
---- Let time pass; timers that are due run.
+--- Let time pass; timers that are due run, each in its time.
 ---@param milliseconds integer
 ---@return table<string, table[]> # events that streams sent because of it
 function Chain:advance(milliseconds)
-  self.clock = self.clock + milliseconds
-  self.core:tick(self.clock, wire.timestamp + self.clock)
-  return self:collect()
+  local target = self.clock + milliseconds
+  local left = 0
+  repeat
+    self.clock = math.min(target, self.clock + left)
+    left = math.max(1, self.core:tick(self.clock, wire.timestamp + self.clock))
+  until self.clock == target
+  self.core:idle()
+  return (self:collect())
 end
 
---- How many numbers the stream has left out so far: what its readers know as lost.
+--- How many numbers the stream has left out so far: what its readers know, or will, as lost.
 ---@param stream? string the first one unless given
 ---@return integer
-function Chain:lost(stream) return self.missing[stream or self.names[1]] end
-
-local function new_senders(sources)
-  local senders = {}
-  for _, name in ipairs(sources) do senders[name] = { number = 0, id = 0 } end
-  return senders
+function Chain:lost(stream)
+  local name = stream or self.names[1]
+  for label, count in self.core:metrics()
+    :gmatch '\nkvgate_stream_reserved_numbers_total{stream="([^"]*)"} (%d+)' do
+    if label == name then return assert(tonumber(count)) end
+  end
+  error("no stream is called " .. name, 2)
 end
+
+--- Reload: the same filters anew, or others. Raises if one cannot be loaded.
+---@param filters? table[] as for testing.chain
+function Chain:reload(filters)
+  self.filters = filters or self.filters
+  assert(self.core:reload(configuration(self.filters, self.names, self.sources)))
+end
+
+-- ---- assertions ----
+
+--- Fail the test, at the line that called the assertion: `level` calls above this one.
+local function fail_at(level, message)
+  local busted, luassert = pcall(require, "luassert")
+  if busted then luassert(false, message, luassert:level(level + 1)) end
+  error(message, level + 1)
+end
+
+local function fail(self, event, result, expected, level)
+  local scripts = {}
+  for index, filter in ipairs(self.filters) do scripts[index] = filter.script end
+  fail_at(level or 3, ("%s: expected %s\n%s"):format(table.concat(scripts, ", "), expected,
+    diff.describe(event, result)))
+end
+
+--- Of several sources' events a stream stamps the event_id anew: that is no change.
+local function ignored(self) return #self.sources > 1 and "event_id" or nil end
+
+--- Is what a stream got the event with these changes, no more and no less?
+local function is_changed_so(self, result, bytes, changes)
+  local sent = result.sent[1]
+  if not changes and not ignored(self) then return bytes == wire.encode(sent) end
+  return diff.agree(diff.of(sent, wire.decode(bytes), ignored(self)), changes or {})
+end
+
+local function got_by_all(self, result, names, changes)
+  for _, name in ipairs(names) do
+    local raw = result.raw[name]
+    if not raw or #raw ~= 1 or not is_changed_so(self, result, raw[1], changes) then
+      return false
+    end
+  end
+  return true
+end
+
+local function names_of(streams)
+  local names = {}
+  for name in pairs(streams) do names[#names + 1] = name end
+  table.sort(names)
+  return names
+end
+
+local function keeps(self, event, changes, level)
+  local result = self:send(event)
+  if result.verdict ~= "kept"
+    or not got_by_all(self, result, names_of(result.raw), changes) then
+    fail(self, event, result, "it kept" .. diff.wanted(changes), level)
+  end
+  return result
+end
+
+--- Assert that the event is kept, and changed in these fields only: by default in none, byte for
+--- byte.
+---@param event table
+---@param changes? table<string, any> name to new value; testing.absent: the field went
+---@return kvgate.testing.Result
+function Chain:keeps(event, changes) return (keeps(self, event, changes, 4)) end
+
+--- Assert that the event is dropped.
+---@param event table
+---@return kvgate.testing.Result
+function Chain:drops(event)
+  local result = self:send(event)
+  if result.verdict ~= "dropped" then fail(self, event, result, "it dropped") end
+  return result
+end
+
+--- Assert that these streams get the event, no other does, and it is changed in these fields only.
+---@param event table
+---@param streams string|string[]
+---@param changes? table<string, any> as in keeps
+---@return kvgate.testing.Result
+function Chain:routes(event, streams, changes)
+  local wanted = type(streams) == "string" and { streams } or { unpack(streams) }
+  table.sort(wanted)
+  local result = self:send(event)
+  if table.concat(names_of(result.raw), ", ") ~= table.concat(wanted, ", ")
+    or not got_by_all(self, result, wanted, changes) then
+    fail(self, event, result,
+      "it sent to " .. table.concat(wanted, ", ") .. diff.wanted(changes))
+  end
+  return result
+end
+
+--- Assert that several events come of it, each changed in these fields only.
+---@param event table
+---@param list table<string, any>[] the changes of each
+---@param stream? string the first one unless given
+---@return kvgate.testing.Result
+function Chain:splits(event, list, stream)
+  local result = self:send(event)
+  local raw = result.raw[stream or self.names[1]] or {}
+  local right = #raw == #list
+  for index = 1, right and #list or 0 do
+    right = right and is_changed_so(self, result, raw[index], list[index])
+  end
+  if not right then fail(self, event, result, ("it split into these %d"):format(#list)) end
+  return result
+end
+
+--- Assert that the event is lost, for a reason that has this text in it.
+---@param event table
+---@param text? string
+---@return kvgate.testing.Result
+function Chain:loses(event, text)
+  local result = self:send(event)
+  if result.verdict ~= "lost" or text and not (result.error or ""):find(text, 1, true) then
+    fail(self, event, result, text and ("it lost for %q"):format(text) or "it lost")
+  end
+  return result
+end
+
+-- ---- making chains ----
 
 --- A gateway with these filters, one behind the other. Raises if one cannot be loaded.
 ---@param filters table[] `{ script, options?, on_error? }` each, as in a configuration
 ---@param world? { streams: string[]?, sources: string[]? } `{ "out" }` and `{ "store" }`
+---@return kvgate.testing.Chain
 function testing.chain(filters, world)
-  local self = setmetatable({ clock = 0, last = {}, missing = {} }, Chain)
+  local self = setmetatable({ clock = 0, filters = filters }, Chain)
   self.names = world and world.streams or { "out" }
   self.sources = world and world.sources or { "store" }
-  self.senders = new_senders(self.sources)
-  for _, name in ipairs(self.names) do self.last[name], self.missing[name] = 0, 0 end
+  self.senders = {}
+  for _, name in ipairs(self.sources) do self.senders[name] = { number = 0, id = 0 } end
   self.core = gateway.relay(configuration(filters, self.names, self.sources),
-    { installed = testing.path })
+    { installed = testing.path, silent = true })
   return self
+end
+
+--- A chain of one filter.
+---@param script string looked up along testing.path
+---@param options? table
+---@param streams? string[] names; `{ "out" }` unless given
+---@return kvgate.testing.Chain
+function testing.filter(script, options, streams)
+  return testing.chain({ { script = script, options = options } }, { streams = streams })
 end
 
 -- ---- one filter, some events ----
@@ -201,12 +359,11 @@ end
 ---@param streams? string[] names; without them there is one stream, and its events are returned
 ---@return table # events; with `streams`, events by stream
 function testing.run(script, options, events, streams)
-  local chain = testing.chain({ { script = script, options = options } }, { streams = streams })
-  chain.core:receive("store", 1, encode_all(events))
-  assert(count_errors(chain.core) == 0, script .. " failed on an event, see the log")
-  local out = chain:collect()
-  for _, name in ipairs(chain.names) do out[name] = out[name] or {} end
-  return streams and out or out.out
+  local chain = testing.filter(script, options, streams)
+  local result = chain:send_all(events)
+  if result.error then error(script .. " failed on an event: " .. result.error, 2) end
+  for _, name in ipairs(chain.names) do result.streams[name] = result.streams[name] or {} end
+  return streams and result.streams or result.streams.out
 end
 
 --- Which of the events came through: a list of true and false.
@@ -229,14 +386,8 @@ end
 ---@param streams? string[]
 ---@return table<integer, string>
 function testing.failures(script, options, events, streams)
-  local state = assert(gateway.script {
-    path = testing.path, streams = streams or { "out" }, sources = { "store" } })
-  local loaded = assert(state:load(script, options and yaml(options)))
-  local texts = {}
-  for index, event in ipairs(events) do
-    local report = assert(state:run(wire.payload(nil, { encode(event, index) }), { loaded }))
-    texts[index] = report.failures[1] and report.failures[1].error
-  end
+  local chain, texts = testing.filter(script, options, streams), {}
+  for index, event in ipairs(events) do texts[index] = chain:send(event).error end
   return texts
 end
 
@@ -246,9 +397,42 @@ end
 ---@param streams? string[] names of those in the configuration
 ---@return string?
 function testing.mistake(script, options, streams)
-  local ok, why = pcall(testing.chain, { { script = script, options = options } },
-    { streams = streams })
+  local ok, why = pcall(testing.filter, script, options, streams)
   return not ok and why or nil
+end
+
+--- Assert that the filter does not load with these options, for a reason that has this text in it.
+---@param script string
+---@param options? table
+---@param text string
+---@param streams? string[]
+function testing.refuses(script, options, text, streams)
+  local why = testing.mistake(script, options, streams)
+  if why and why:find(text, 1, true) then return end
+  fail_at(2, ("%s: expected it refused for %q\n  %s"):format(script, text,
+    why and "it says: " .. why or "it loads"))
+end
+
+--- One of each kind of event, with values of each kind and in other widths than we would write.
+local function samples()
+  return {
+    { event_type = "stored", seq_hashes = { 2 ^ 64 - 2048, 1 }, token_ids = { 1, 2, 3 } },
+    { event_type = "removed", legacy = false },
+    { event_type = "cleared" },
+    { event_type = "mended", tenant_id = testing.null, object_key = testing.absent },
+    { timestamp = wire.raw "\xcf\0\0\0\0\0\0\0\1", dp_rank = wire.raw "\xd3\0\0\0\0\0\0\0\2",
+      medium = wire.raw "\xdb\0\0\0\3cpu", seq_hashes = wire.raw "\xdd\0\0\0\0" },
+    { vendor = wire.map { { "a", wire.float(1) }, { 2, wire.bin "\0" }, { "c", wire.array {} } } },
+  }
+end
+
+--- Assert that a filter keeps these events as they are, byte for byte.
+---@param script string
+---@param options? table
+---@param events? table[] without them one of each kind
+function testing.changes_nothing(script, options, events)
+  local chain = testing.filter(script, options)
+  for _, event in ipairs(events or samples()) do keeps(chain, event, nil, 4) end
 end
 
 return testing

@@ -279,6 +279,25 @@ function wire.decode(bytes)
   return value
 end
 
+--- The events of a payload, each the bytes that it is.
+---@param payload string
+---@return string[]
+function wire.events(payload)
+  local _, at = decode_from(payload, 2)
+  local tag = payload:byte(at)
+  local count = tag - 0x90
+  at = at + 1
+  if tag == 0xdc then count, at = decode_integer(payload, at, "uint16_t") end
+  if tag == 0xdd then count, at = decode_integer(payload, at, "uint32_t") end
+  local events = {}
+  for index = 1, count do
+    local from = at
+    at = select(2, decode_from(payload, at))
+    events[index] = payload:sub(from, at - 1)
+  end
+  return events
+end
+
 --- The first value of `name` in a map, nil when the key is absent.
 function wire.get(map, name)
   for _, pair in ipairs(map) do

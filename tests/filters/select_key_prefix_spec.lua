@@ -1,44 +1,42 @@
-local filter = require "kvgate.testing"
-
-local function kept(options, events)
-  return filter.kept("select_key_prefix.lua", options, events)
-end
+local testing = require "kvgate.testing"
 
 describe("select_key_prefix", function()
-  local events = {
-    { event_type = "stored", object_key = "prod@m@1" },
-    { event_type = "removed", object_key = "prod@" },
-    { event_type = "stored", object_key = "prod" },
-    { event_type = "stored", object_key = "test@prod@" },
-    { event_type = "stored", object_key = filter.null },
-    { event_type = "removed", object_key = filter.absent },
-    { event_type = "stored", object_key = "[{x}]\\\0\255prod@" },
-  }
+  local function filter(options) return testing.filter("select_key_prefix.lua", options) end
 
-  it("keeps keys that start in a listed way", function()
-    assert.same({ true, true, false, false, false, false, false }, kept({ keep = "prod@" }, events))
-    assert.same({ true, true, true, true, false, false, false },
-      kept({ keep = { "prod", "test" } }, events))
+  it("keeps keys that start in a listed way, as they are", function()
+    local prod = filter { keep = "prod@" }
+    prod:keeps { object_key = "prod@m@1" }
+    prod:keeps { event_type = "removed", object_key = "prod@" }
+    for _, key in ipairs { "prod", "test@prod@", testing.null, testing.absent } do
+      prod:drops { object_key = key }
+    end
+    filter({ keep = { "prod", "test" } }):keeps { object_key = "test@prod@" }
   end)
 
   it("drops keys that start in a listed way", function()
-    assert.same({ false, false, true, true, true, true, true },
-      kept({ drop = { "prod@" } }, events))
+    local prod = filter { drop = { "prod@" } }
+    prod:drops { object_key = "prod@m@1" }
+    for _, key in ipairs { "prod", "test@prod@", testing.null, testing.absent } do
+      prod:keeps { object_key = key }
+    end
   end)
 
   it("takes braces, brackets and backslashes as they are", function()
-    assert.same({ false, false, false, false, false, false, true },
-      kept({ keep = "[{x}]\\" }, events))
+    local odd = filter { keep = "[{x}]\\" }
+    odd:keeps { object_key = "[{x}]\\\0\255prod@" }
+    odd:drops { object_key = "x" }
   end)
 
   it("passes cleared, which names no key and retracts them all", function()
-    local cleared = { { event_type = "cleared" }, { event_type = "cleared", medium = "cpu" } }
-    assert.same({ true, true }, kept({ keep = "prod@" }, cleared))
-    assert.same({ true, true }, kept({ drop = "prod@" }, cleared))
+    for _, option in ipairs { "keep", "drop" } do
+      local subject = filter { [option] = "prod@" }
+      subject:keeps { event_type = "cleared" }
+      subject:keeps { event_type = "cleared", medium = "cpu" }
+    end
   end)
 
   it("refuses options that it does not know", function()
-    local why = filter.mistake("select_key_prefix.lua", { prefix = "prod@" })
-    assert.truthy(why:find('unknown option "prefix"; known are drop, keep', 1, true), why)
+    testing.refuses("select_key_prefix.lua", { prefix = "prod@" },
+      'unknown option "prefix"; known are drop, keep')
   end)
 end)

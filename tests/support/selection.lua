@@ -1,63 +1,57 @@
---- What holds of every filter that keeps or drops by the values of one field.
+--- What every filter that selects by a field does, as tests.
 
 local assert = require "luassert"
-local busted = require "busted"
+local it = require("busted").it
 local testing = require "kvgate.testing"
 
-local it = busted.it
-local selection = {}
+---@param script string takes `keep` or `drop`
+---@param field string that it looks at
+return function(script, field)
+  local function filter(options) return testing.filter(script, options) end
 
----@param script string
----@param field string
----@param options table
----@param events table[]
-local function kept(script, field, options, events)
-  local named = {}
-  for i, event in ipairs(events) do
-    named[i] = { event_type = event[1], [field] = event[2] }
-  end
-  return testing.kept(script, options, named)
+  local function event(kind, value) return { event_type = kind, [field] = value } end
+
+  it("keeps the listed only, as they are", function()
+    local a = filter { keep = "a" }
+    a:keeps(event("stored", "a"))
+    a:keeps(event("removed", "a"))
+    a:drops(event("stored", "b"))
+    a:drops(event("stored", testing.null))
+    a:drops(event("removed", testing.absent))
+    filter({ keep = { "a", "b" } }):keeps(event("stored", "b"))
+  end)
+
+  it("drops the listed only", function()
+    local a = filter { drop = { "a" } }
+    a:drops(event("stored", "a"))
+    a:drops(event("removed", "a"))
+    a:keeps(event("stored", "b"))
+    a:keeps(event("stored", testing.null))
+    a:keeps(event("removed", testing.absent))
+  end)
+
+  it("passes a cleared that names none, known by its legacy type alone too", function()
+    for _, option in ipairs { "keep", "drop" } do
+      local a = filter { [option] = "a" }
+      a:keeps(event("cleared", testing.null))
+      a:keeps(event("cleared", testing.absent))
+      a:keeps { event_type = testing.absent, type = "AllBlocksCleared", [field] = testing.null }
+    end
+  end)
+
+  it("judges a cleared that names one by it", function()
+    local a = filter { keep = "a" }
+    a:keeps(event("cleared", "a"))
+    a:drops(event("cleared", "b"))
+  end)
+
+  it("refuses options that say nothing, or too much, or are misspelt", function()
+    testing.refuses(script, nil, 'give option "keep" or option "drop"')
+    testing.refuses(script, { keep = "a", drop = "b" }, 'give option "keep" or option "drop"')
+    testing.refuses(script, { keeps = "a" }, 'did you mean "keep"')
+    testing.refuses(script, { keep = 5 }, "a string or a list of strings, not the number 5")
+    testing.refuses(script, { keep = "" }, "expected a string or a list of strings")
+    local why = testing.mistake(script, { drop = { "a", 5 } })
+    assert.falsy(why:find "%.lua:%d", "the operator is not helped by a line of the filter")
+  end)
 end
-
---- Cases to be put into the spec of a filter; what it makes of `cleared` is for the spec to say.
----@param script string
----@param field string the field that the filter looks at
-function selection.cases(script, field)
-  local events = {
-    { "stored", "a" }, { "removed", "a" }, { "stored", "b" }, { "stored", testing.null },
-    { "removed", testing.absent },
-  }
-
-  it("keeps the listed ones only", function()
-    assert.same({ true, true, false, false, false }, kept(script, field, { keep = "a" }, events))
-    assert.same({ true, true, true, false, false },
-      kept(script, field, { keep = { "a", "b" } }, events))
-  end)
-
-  it("drops the listed ones only", function()
-    assert.same({ false, false, true, true, true }, kept(script, field, { drop = { "a" } }, events))
-  end)
-
-  it("changes nothing in what it keeps", function()
-    local event = testing.run(script, { keep = "a" }, { { [field] = "a" } })[1]
-    assert.equal("a", event[field])
-    assert.equal(testing.null, event.group_id)
-  end)
-
-  for _, case in ipairs({
-    { "no options", nil, 'option "keep" or option "drop"' },
-    { "both options", { keep = "a", drop = "b" }, 'option "keep" or option "drop"' },
-    { "a misspelt option", { keeps = "a" }, 'did you mean "keep"' },
-    { "a number", { keep = 5 }, "expected a string or a list of strings, not the number 5" },
-    { "a list with a number", { drop = { "a", 5 } }, "expected a string or a list of strings" },
-    { "an empty string", { keep = "" }, "expected a string or a list of strings" },
-  }) do
-    it("refuses " .. case[1], function()
-      local why = testing.mistake(script, case[2])
-      assert.truthy(why and why:find(case[3], 1, true), why)
-      assert.falsy(why:find "%.lua:%d", "the operator is not helped by a line of the filter")
-    end)
-  end
-end
-
-return selection

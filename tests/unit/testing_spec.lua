@@ -78,9 +78,10 @@ describe("kvgate.testing", function()
     verdict(subject, "fail")
     verdict(subject, "k")
     assert.equal(1, subject:lost())
-    subject:lose(2)
-    verdict(subject, "k")
+    subject:gap(2)
     assert.equal(3, subject:lost())
+    verdict(subject, "k") -- the guard behind the gap
+    assert.equal(4, subject:lost())
   end)
 
   it("lets a publisher start over, of several", function()
@@ -88,18 +89,97 @@ describe("kvgate.testing", function()
     subject:send({}, "two")
     subject:send({}, "two")
     subject:restart "two"
-    subject:send({}, "two")
-    assert.is_true(subject:lost() >= 1)
+    assert.equal(1, subject:lost())
+    assert.equal("kept", subject:send({}, "two").verdict)
     assert.equal("kept", subject:send({}, "one").verdict)
   end)
 
-  it("lets time pass: a silent stream tells of a loss by itself", function()
+  it("lets time pass: the guard of a gap is due before long", function()
     local subject = chain()
     verdict(subject, "k")
-    verdict(subject, "fail")
-    assert.equal(0, subject:lost())
-    assert.same({}, subject:advance(3600000))
+    subject:gap()
     assert.equal(1, subject:lost())
+    assert.same({}, subject:advance(3600000))
+    assert.equal(2, subject:lost())
+  end)
+
+  it("goes on where it was after a reload, with other filters too", function()
+    local subject = chain()
+    verdict(subject, "k")
+    subject:reload()
+    assert.equal("kept", verdict(subject, "k"))
+    subject:reload { { script = "select_medium.lua", options = { keep = "disk" } } }
+    assert.equal("dropped", verdict(subject, "k"))
+    assert.has_error(function() subject:reload { { script = "absent.lua" } } end)
+  end)
+
+  it("says what an event was lost for", function()
+    local result = chain():send { object_key = "fail" }
+    assert.truthy(result.error:find("sample.lua:5: on purpose", 1, true))
+    assert.is_nil(chain():send({}).error)
+  end)
+
+  describe("asserts", function()
+    --- What the failed assertion says, without its place, which is this file.
+    local function said(assertion, ...)
+      local ok, why = pcall(assertion, ...)
+      assert.is_false(ok)
+      return (tostring(why.message or why):gsub("^tests/unit/testing_spec.lua:%d+: ", ""))
+    end
+
+    it("what is kept, changed in the fields that are named and in no others", function()
+      chain():keeps { object_key = "k" }
+      local subject = chain { tenant = "acme" }
+      subject:keeps({ tenant_id = "a" }, { tenant_id = "acme" })
+      local event = { tenant_id = "a", object_key = "k" }
+      local became = "\n  { object_key: \"k\", tenant_id: \"a\" }\n  was kept\n  to out:\n"
+        .. '    - tenant_id: "a"\n    + tenant_id: "acme"'
+      assert.equal("sample.lua: expected it kept unchanged" .. became,
+        said(subject.keeps, subject, event))
+      assert.equal('sample.lua: expected it kept with tenant_id: "b"' .. became,
+        said(subject.keeps, subject, event, { tenant_id = "b" }))
+      assert.equal("sample.lua: expected it kept with medium: (absent)" .. became,
+        said(subject.keeps, subject, event, { medium = testing.absent }))
+    end)
+
+    it("what is dropped", function()
+      chain():drops { object_key = "drop" }
+      assert.equal('sample.lua: expected it dropped\n  { object_key: "k" }\n  was kept\n'
+        .. "  to out unchanged", said(chain().drops, chain(), { object_key = "k" }))
+    end)
+
+    it("where it goes", function()
+      local subject = chain(nil, { streams = { "a", "b" } })
+      subject:routes({ object_key = "b" }, "b")
+      subject:routes({ object_key = "k" }, { "b", "a" })
+      assert.truthy(said(subject.routes, subject, { object_key = "b" }, { "a", "b" })
+        :find("expected it sent to a, b unchanged\n", 1, true))
+    end)
+
+    it("what it is split into", function()
+      chain():splits({ object_key = "split" }, { {}, { object_key = "other" } })
+      assert.truthy(said(chain().splits, chain(), { object_key = "split" }, { {} })
+        :find("expected it split into these 1\n", 1, true))
+    end)
+
+    it("what it is lost for", function()
+      chain():loses { object_key = "fail" }
+      chain():loses({ object_key = "fail" }, "on purpose")
+      assert.truthy(said(chain().loses, chain(), { object_key = "fail" }, "by mistake")
+        :find('expected it lost for "by mistake"\n', 1, true))
+    end)
+
+    it("that nothing is changed, not a byte", function()
+      testing.changes_nothing("sample.lua")
+      assert.truthy(said(testing.changes_nothing, "sample.lua", { tenant = "acme" })
+        :find('+ tenant_id: "acme"', 1, true))
+    end)
+
+    it("why a filter is refused", function()
+      testing.refuses("absent.lua", nil, "there is no script absent.lua")
+      assert.equal('sample.lua: expected it refused for "x"\n  it loads',
+        said(testing.refuses, "sample.lua", nil, "x"))
+    end)
   end)
 
   it("says why a filter does not load", function()
