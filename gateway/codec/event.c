@@ -160,9 +160,8 @@ static const uint8_t *received_named(const struct event *event,
     return found;
 }
 
-/* The value as it is now of a field given by number, or else by name. */
-static const uint8_t *value_now(const struct event *event, enum field field,
-                                const uint8_t *name, size_t size)
+const uint8_t *event_field(const struct event *event, enum field field,
+                           const uint8_t *name, size_t size)
 {
     const struct edit *edit;
 
@@ -175,7 +174,7 @@ static const uint8_t *value_now(const struct event *event, enum field field,
 const uint8_t *event_named(const struct event *event, const uint8_t *name,
                            size_t size)
 {
-    return value_now(event, field_find(name, size), name, size);
+    return event_field(event, field_find(name, size), name, size);
 }
 
 const uint8_t *event_text(const struct event *event, enum field field,
@@ -265,7 +264,7 @@ bool event_assign(struct batch *batch, struct event *event, enum field field,
 {
     struct edit edit = edit_of(field, name, name_size);
     const uint8_t *now =
-        value_now(event, (enum field)edit.field, edit.name, edit.name_size);
+        event_field(event, (enum field)edit.field, edit.name, edit.name_size);
 
     if (now != NULL && (size_t)(cursor_skip(now) - now) == size &&
         memcmp(now, value, size) == 0)
@@ -280,7 +279,7 @@ bool event_remove(struct batch *batch, struct event *event, enum field field,
 {
     struct edit edit = edit_of(field, name, name_size);
 
-    if (value_now(event, (enum field)edit.field, edit.name, edit.name_size) ==
+    if (event_field(event, (enum field)edit.field, edit.name, edit.name_size) ==
         NULL)
         return true;
     return put_edit(batch, event, &edit);

@@ -79,6 +79,10 @@ const uint8_t *event_value(const struct event *event, enum field field);
 const uint8_t *event_named(const struct event *event, const uint8_t *name,
                            size_t size);
 
+/* The same for one given by number, or by name if that is FIELD_NONE. */
+const uint8_t *event_field(const struct event *event, enum field field,
+                           const uint8_t *name, size_t size);
+
 /* A text field: its bytes if it is a str, NULL for anything else. */
 const uint8_t *event_text(const struct event *event, enum field field,
                           uint32_t *size);

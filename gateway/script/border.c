@@ -138,20 +138,13 @@ static void border_skip(struct border *border)
     border->token.at = cursor_skip(border->token.at);
 }
 
-static const uint8_t *value_of(const struct event *event, uint32_t field,
-                               const char *name, size_t name_size)
-{
-    if (field != EVENT_NAMED)
-        return event_value(event, (enum field)field);
-    return event_named(event, (const uint8_t *)name, name_size);
-}
-
 static uint32_t border_read(struct border *border, const struct event *event,
                             uint32_t field, const char *name, size_t name_size)
 {
     struct token *token = &border->token;
 
-    token->start = value_of(event, field, name, name_size);
+    token->start =
+        event_field(event, (enum field)field, (const uint8_t *)name, name_size);
     if (token->start == NULL)
         token->kind = TOKEN_ABSENT;
     else
@@ -311,7 +304,9 @@ static bool border_set(struct border *border, struct event *event,
     if (wrap)
         at = pack_array(at, 1);
     else
-        keep_float(&border->token, value_of(event, field, name, name_size));
+        keep_float(&border->token,
+                   event_field(event, (enum field)field, (const uint8_t *)name,
+                               name_size));
     at = pack_token(at, &border->token);
     return event_assign(border->batch, event, (enum field)field,
                         (const uint8_t *)name, name_size, packed,
@@ -332,7 +327,8 @@ static bool border_set_text(struct border *border, struct event *event,
                             uint32_t field, const char *name, size_t name_size,
                             const char *text, size_t size)
 {
-    const uint8_t *present = value_of(event, field, name, name_size);
+    const uint8_t *present =
+        event_field(event, (enum field)field, (const uint8_t *)name, name_size);
     uint32_t kind = TOKEN_STR;
 
     if (present != NULL && cursor_kind(present) == CURSOR_BIN)

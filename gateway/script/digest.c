@@ -67,14 +67,6 @@ static uint64_t integer_at(const uint8_t *at)
     return cursor_i64(at, &negative) ? (uint64_t)negative : 0;
 }
 
-static const uint8_t *value_of(const struct event *event, uint32_t field,
-                               const char *name, size_t name_size)
-{
-    if (field == EVENT_NAMED)
-        return event_named(event, (const uint8_t *)name, name_size);
-    return event_value(event, (enum field)field);
-}
-
 /* ---- a field's digest ---- */
 
 static uint32_t of_scalar(const uint8_t *key, const uint8_t *at,
@@ -104,7 +96,8 @@ static uint32_t of_field(const uint8_t *key, const struct event *event,
                          uint32_t field, const char *name, size_t name_size,
                          uint64_t *digest)
 {
-    const uint8_t *at = value_of(event, field, name, name_size);
+    const uint8_t *at =
+        event_field(event, (enum field)field, (const uint8_t *)name, name_size);
     uint32_t count;
 
     if (at == NULL)
@@ -188,7 +181,8 @@ static uint32_t replace(const uint8_t *key, struct border *border,
                         struct event *event, uint32_t field, const char *name,
                         size_t name_size)
 {
-    const uint8_t *at = value_of(event, field, name, name_size);
+    const uint8_t *at =
+        event_field(event, (enum field)field, (const uint8_t *)name, name_size);
     uint32_t found;
 
     if (at == NULL)

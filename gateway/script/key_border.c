@@ -44,14 +44,6 @@ static const char *kind(const struct key_template *template, uint32_t capture)
     }
 }
 
-static const uint8_t *value_of(const struct event *event, uint32_t field,
-                               const char *name, size_t name_size)
-{
-    if (field == EVENT_NAMED)
-        return event_named(event, (const uint8_t *)name, name_size);
-    return event_value(event, (enum field)field);
-}
-
 static bool match_bytes(struct key_template *template, struct key_match *found,
                         const uint8_t *key, size_t size)
 {
@@ -63,7 +55,8 @@ static bool match(struct key_template *template, struct key_match *found,
                   const struct event *event, uint32_t field, const char *name,
                   size_t name_size)
 {
-    const uint8_t *value = value_of(event, field, name, name_size);
+    const uint8_t *value =
+        event_field(event, (enum field)field, (const uint8_t *)name, name_size);
     const uint8_t *key;
     uint32_t size;
 
