@@ -101,6 +101,26 @@ static void judge_tree(struct config_judge *judge,
     config_check_whole(judge);
 }
 
+static bool has_names(const struct config *config)
+{
+    for (size_t i = 0; i < config->source_count; i++)
+        if (config->sources[i].name == NULL)
+            return false;
+    for (size_t i = 0; i < config->stream_count; i++)
+        if (config->streams[i].name == NULL)
+            return false;
+    return config->source_count > 0 && config->stream_count > 0;
+}
+
+/* Whether what is wrong with a script is not a mistake of the file's again. */
+static bool can_load_scripts(const struct config *config)
+{
+    for (size_t i = 0; i < config->script_path_count; i++)
+        if (config->script_path[i] == NULL)
+            return false;
+    return has_names(config);
+}
+
 struct config *config_read(const char *path, const char *text, size_t size,
                            struct buffer *mistakes)
 {
@@ -114,8 +134,9 @@ struct config *config_read(const char *path, const char *text, size_t size,
         judge_tree(&judge, &root);
     config_value_clear(&root);
     free(judge.feeds);
-    if (judge.mistakes.count > 0) {
-        config_mistakes_print(&judge.mistakes, path, mistakes);
+    config->broken = judge.mistakes.count > 0;
+    config_mistakes_print(&judge.mistakes, path, mistakes);
+    if (config->broken && !can_load_scripts(config)) {
         config_free(config);
         config = NULL;
     }

@@ -64,6 +64,7 @@ struct config_filter {
     struct config_value *options; /* never NULL: a CONFIG_MAP or CONFIG_NULL */
     enum config_on_error on_error;
     struct config_mark mark;
+    bool broken; /* a mistake in it is told already */
 };
 
 struct config_filters {
@@ -133,6 +134,7 @@ enum {
 
 struct config {
     char *path;       /* as given, for messages */
+    bool broken;      /* see config_read */
     char *admin_host; /* NULL: no admin server */
     uint16_t admin_port;
     struct config_mark admin_mark;
@@ -149,8 +151,12 @@ struct config {
 
 /*
  * Read `text` (`size` bytes of YAML) that came from `path`.  Returns a new
- * config that the caller frees with config_free; or NULL, with one line for
- * each mistake in `mistakes`, in the order of the file.
+ * config that the caller frees with config_free.
+ *
+ * Where there are mistakes, each is a line of `mistakes`, in the order of the
+ * file.  Then the config is `broken`: good for nothing but plan_new, which
+ * loads its scripts to tell their mistakes, too; or it is NULL, since paths or
+ * names that scripts are loaded by are not known.
  */
 struct config *config_read(const char *path, const char *text, size_t size,
                            struct buffer *mistakes);

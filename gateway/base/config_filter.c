@@ -39,11 +39,15 @@ static void read_filter(struct config_judge *judge,
                         const struct config_value *value,
                         struct config_filter *filter)
 {
+    size_t told = judge->mistakes.count + judge->mistakes.unlisted;
+
     *filter = (struct config_filter){
         .options = memory_new(sizeof *filter->options), .mark = value->mark};
     filter->options->mark = value->mark;
     config_read_map(judge, value, "a filter", filter_keys,
                     sizeof filter_keys / sizeof *filter_keys, filter);
+    filter->broken = judge->mistakes.count + judge->mistakes.unlisted > told ||
+                     config_value_is_broken(value);
 }
 
 void config_read_filters(struct config_judge *judge,

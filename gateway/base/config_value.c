@@ -35,6 +35,14 @@ void config_value_copy(struct config_value *copy,
         config_value_copy(&copy->items[i], &value->items[i]);
 }
 
+bool config_value_is_broken(const struct config_value *value)
+{
+    for (size_t i = 0; i < members(value); i++)
+        if (config_value_is_broken(&value->items[i]))
+            return true;
+    return value->broken;
+}
+
 struct config_mark config_value_mark(const struct config_value *map,
                                      const char *key)
 {

@@ -16,6 +16,9 @@ void config_value_clear(struct config_value *value);
 void config_value_copy(struct config_value *copy,
                        const struct config_value *value);
 
+/* Is a mistake told of it or of what lies under it? */
+bool config_value_is_broken(const struct config_value *value);
+
 /* Where the value of `key` stands in a map, or the map itself without it. */
 struct config_mark config_value_mark(const struct config_value *map,
                                      const char *key);

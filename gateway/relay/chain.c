@@ -40,8 +40,9 @@ bool chain_load(struct chain *chain, struct script *script,
     chain->stream = stream;
     chain->steps = memory_new((filters->count + 1) * sizeof *chain->steps);
     for (size_t i = 0; i < filters->count; i++)
-        loaded &= step_load(&chain->steps[i], script, config,
-                            &filters->items[i], mistakes);
+        if (!filters->items[i].broken)
+            loaded &= step_load(&chain->steps[i], script, config,
+                                &filters->items[i], mistakes);
     chain->count = filters->count;
     return loaded;
 }

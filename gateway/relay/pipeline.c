@@ -188,7 +188,8 @@ struct pipeline *pipeline_new(const struct config *config,
     pipeline->script = make_script(config, installed, installed_count, &error);
     if (pipeline->script == NULL)
         buffer_print(mistakes, "%s\n", error.text);
-    if (pipeline->script == NULL || !load_chains(pipeline, config, mistakes)) {
+    if (pipeline->script == NULL || !load_chains(pipeline, config, mistakes) ||
+        config->broken) {
         pipeline_free(pipeline);
         return NULL;
     }

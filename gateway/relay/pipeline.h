@@ -37,8 +37,8 @@ struct pipeline {
     uint64_t judged_ms; /* when filters were last judged by their errors */
 };
 
-/* NULL, with a line for each script that can't be loaded in `mistakes`.
- * Borrows `config`. */
+/* NULL, with a line for each script that can't be loaded in `mistakes`; of a
+ * config that is broken always.  Borrows `config`. */
 struct pipeline *pipeline_new(const struct config *config,
                               const char *const *installed,
                               size_t installed_count, struct buffer *mistakes);

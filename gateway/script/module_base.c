@@ -205,7 +205,7 @@ static void push_config(lua_State *L, const struct config *config)
 static int finish_config(lua_State *L, struct config *config,
                          struct buffer *mistakes)
 {
-    if (config != NULL)
+    if (config != NULL && !config->broken)
         push_config(L, config);
     else
         lua_pushnil(L);

@@ -77,4 +77,43 @@ describe("pipeline", function()
       assert.truthy(tostring(why):find(part, 1, true), why)
     end
   end)
+
+  describe("of a file with mistakes", function()
+    local BROKEN = { ["f.lua"] = "return function(options)\n  error 'broken'\nend\n" }
+
+    --- The mistakes, a line each, without paths.
+    local function mistakes(yaml)
+      local _, text = pcall(relay.new, yaml, BROKEN)
+      local lines = {}
+      for line in text:gmatch "[^\n]+" do
+        lines[#lines + 1] = line:gsub("%S*/test.yaml:", ""):gsub("%S*/f.lua", "f.lua")
+      end
+      return lines
+    end
+
+    it("tells those of its scripts, too, behind those of the file", function()
+      assert.same({
+        '4:1: unknown key of the configuration "more", expected one of admin, log, script_path, '
+          .. "limits, jit, sources, filters, streams",
+        "2:12: filter f.lua: f.lua:2: broken",
+      }, mistakes(FILTERED .. "more: true\n"))
+    end)
+
+    it("leaves out a filter that has a mistake itself", function()
+      local told = mistakes((FILTERED:gsub("f.lua }", "f.lua, options: { a: '${NOT_SET}' } }")))
+      assert.equal(1, #told)
+      assert.truthy(told[1]:find('"NOT_SET" is not set', 1, true))
+      told = mistakes((FILTERED:gsub("f.lua }", "f.lua, on_error: weep }")))
+      assert.equal(1, #told)
+      assert.truthy(told[1]:find("on_error", 1, true))
+    end)
+
+    it("leaves out all where names are missing that scripts may ask for", function()
+      local told = mistakes((FILTERED:gsub("name: out, ", "")))
+      assert.equal(1, #told)
+      assert.truthy(told[1]:find("name", 1, true))
+      told = mistakes(FILTERED .. "script_path: [ 5 ]\n")
+      assert.equal(1, #told)
+    end)
+  end)
 end)
