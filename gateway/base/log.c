@@ -12,10 +12,16 @@
 static const char *const level_names[] = {"error", "warn", "info", "debug"};
 
 static atomic_int log_level = LOG_INFO;
+static atomic_bool log_muted;
 
 void log_set_level(enum log_level level)
 {
     atomic_store(&log_level, (int)level);
+}
+
+void log_mute(bool mute)
+{
+    atomic_store(&log_muted, mute);
 }
 
 bool log_level_parse(const char *name, enum log_level *level)
@@ -31,7 +37,7 @@ bool log_level_parse(const char *name, enum log_level *level)
 
 static bool is_written(enum log_level level)
 {
-    return (int)level <= atomic_load(&log_level);
+    return (int)level <= atomic_load(&log_level) && !atomic_load(&log_muted);
 }
 
 static int64_t clock_ms(clockid_t clock)

@@ -35,6 +35,9 @@ enum { LOG_GATE_LINES = 10, LOG_GATE_MS = 10000 };
 void log_set_level(enum log_level level);
 bool log_level_parse(const char *name, enum log_level *level);
 
+/* Write nothing, whatever the level, until it is taken back. */
+void log_mute(bool mute);
+
 void log_line(enum log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

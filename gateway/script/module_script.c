@@ -2,7 +2,8 @@
  * A script as a Lua object, for the specs of scripts and filters.
  *
  *   script = gateway.script { path = {…}, streams = {…}, sources = {…},
- *     limits = { event = 20, memory = 2 ^ 24, jit = "off" } }   ms, bytes
+ *     limits = { event = 20, memory = 2 ^ 24, jit = "off" },   ms, bytes
+ *     trial = true }
  *   filter = script:load("route.lua", "{ route: { a: x } }")   options as YAML
  *   report = script:run(payload, { filter, … }, "lose" or "pass")
  *
@@ -103,6 +104,16 @@ static struct config_limits read_limits(lua_State *L)
     return limits;
 }
 
+static bool read_trial(lua_State *L)
+{
+    bool trial;
+
+    lua_getfield(L, 1, "trial");
+    trial = lua_toboolean(L, -1);
+    lua_pop(L, 1);
+    return trial;
+}
+
 static struct script *make_script(lua_State *L, const struct object *object,
                                   struct error *error)
 {
@@ -112,7 +123,8 @@ static struct script *make_script(lua_State *L, const struct object *object,
         .stream_count = object->streams.count,
         .sources = (const char *const *)object->sources.items,
         .source_count = object->sources.count,
-        .limits = read_limits(L)};
+        .limits = read_limits(L),
+        .trial = read_trial(L)};
 
     return script_new(&world, error);
 }

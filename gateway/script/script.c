@@ -49,6 +49,7 @@ struct script {
     struct config_limits limits;
     struct heap *heap;
     struct watchdog *dog;
+    enum { IN_FORCE = 0, TRIAL, TRIAL_RUNS, TRIAL_OVER } stage;
     char error[4096];
 };
 
@@ -69,6 +70,8 @@ const char *script_result_text(enum script_result result)
         return "ran out of memory";
     case SCRIPT_BUDGET:
         return "ran out of time";
+    case SCRIPT_OVER:
+        return "was not tried";
     }
     return "ended in an unknown way";
 }
@@ -225,7 +228,9 @@ static bool set_limits(struct script *script, struct error *error)
     const struct config_limits *limits = &script->limits;
     bool compiled;
 
-    if (!choose_compiler(limits->jit, &compiled, error))
+    if (script->stage == TRIAL)
+        compiled = false;
+    else if (!choose_compiler(limits->jit, &compiled, error))
         return false;
     if (!compiled)
         luaJIT_setmode(script->L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF);
@@ -241,6 +246,7 @@ struct script *script_new(const struct script_world *world, struct error *error)
 
     script->limits =
         world->limits.event_ms == 0 ? config_limits_default() : world->limits;
+    script->stage = world->trial ? TRIAL : IN_FORCE;
     script->path = copy_path(world->path);
     script->border = border_new();
     script->L = luaL_newstate();
@@ -425,6 +431,25 @@ static void take_back(struct script_filter *filter, struct batch *batch)
     filter->counters.emitted -= batch_take_back(batch);
 }
 
+/* The clock of a trial starts with its first run. */
+static bool is_over(struct script *script)
+{
+    if (script->stage == TRIAL) {
+        watchdog_limit(script->dog, SCRIPT_TRIAL_MS);
+        script->stage = TRIAL_RUNS;
+    }
+    if (watchdog_is_late(script->dog))
+        script->stage = TRIAL_OVER;
+    return script->stage == TRIAL_OVER;
+}
+
+/* What was stopped ends a trial; only its own slowness is a failure. */
+static enum script_result end_trial(struct script *script)
+{
+    script->stage = TRIAL_OVER;
+    return watchdog_is_late(script->dog) ? SCRIPT_OVER : SCRIPT_BUDGET;
+}
+
 enum script_result script_run(struct script_filter *filter, struct batch *batch,
                               uint32_t from)
 {
@@ -435,6 +460,8 @@ enum script_result script_run(struct script_filter *filter, struct batch *batch,
 
     if (from == EVENT_END)
         return SCRIPT_DONE;
+    if (script->stage != IN_FORCE && is_over(script))
+        return SCRIPT_OVER;
     assert(from < batch->used);
     show(script->border, filter, batch, from);
     lua_rawgeti(script->L, LUA_REGISTRYINDEX, filter->run);
@@ -448,12 +475,19 @@ enum script_result script_run(struct script_filter *filter, struct batch *batch,
         take_back(filter, batch);
     tell_limit(script, filter->path, status, stopped);
     tidy(script);
+    if (stopped && script->stage != IN_FORCE)
+        return end_trial(script);
     return result;
 }
 
 const char *script_error_text(const struct script *script)
 {
     return script->error;
+}
+
+bool script_is_over(const struct script *script)
+{
+    return script->stage == TRIAL_OVER;
 }
 
 size_t script_memory(const struct script *script)

@@ -36,6 +36,7 @@ struct script_world {
     const char *const *causes; /* of losses, as on_loss says them */
     size_t cause_count;
     struct config_limits limits;
+    bool trial; /* its runs have no effect: see below */
 };
 
 /* What a filter wants to be called for besides events. */
@@ -44,6 +45,14 @@ struct script_hooks {
     bool on_loss;
     uint64_t every_ms; /* between two calls of on_tick; 0: it has none */
 };
+
+/*
+ * A trial is a generation that is thrown away after it ran over some events
+ * that are known.  It is interpreted, so that the one in force keeps profiler
+ * and compiled code; and its runs end together, after this time or with the
+ * first event that takes too long.
+ */
+enum { SCRIPT_TRIAL_MS = 1000 };
 
 /* How a run over a batch ended. */
 enum script_result {
@@ -54,6 +63,7 @@ enum script_result {
     SCRIPT_TOO_MANY,   /* it split into more events than a batch holds */
     SCRIPT_NO_MEMORY,  /* the VM or the arena had no more */
     SCRIPT_BUDGET,     /* an event took longer than it may */
+    SCRIPT_OVER,       /* nothing more is run: the trial's time is over */
 };
 
 const char *script_result_text(enum script_result result);
@@ -101,6 +111,9 @@ enum script_result script_run(struct script_filter *filter, struct batch *batch,
 
 /* What went wrong in the last run: file:line: message (in function < …). */
 const char *script_error_text(const struct script *script);
+
+/* A trial whose time is over. */
+bool script_is_over(const struct script *script);
 
 /* Bytes of the VM's heap. */
 size_t script_memory(const struct script *script);

@@ -27,6 +27,7 @@ enum {
 struct watchdog {
     lua_State *L;
     uint64_t stuck_ns;
+    uint64_t end_ns; /* on the clock, of all runs; 0: never */
     bool compiled;
 
     /* ---- the run ---- */
@@ -119,6 +120,11 @@ static void end_process(const struct watchdog *dog)
 
 /* ---- looking ---- */
 
+bool watchdog_is_late(const struct watchdog *dog)
+{
+    return dog->end_ns != 0 && read_clock(CLOCK_MONOTONIC) >= dog->end_ns;
+}
+
 /*
  * Is the event in hand over its time?  By the clock, but half of it the thread
  * must have had: no script is to blame for a machine that is busy elsewhere.
@@ -128,14 +134,17 @@ static bool look(struct watchdog *dog)
     uint64_t budget = dog->budget_ms * NS_PER_MS;
     uint32_t slot = slot_in_hand(dog);
     uint64_t now = read_clock(CLOCK_MONOTONIC);
+    bool late = dog->end_ns != 0 && now >= dog->end_ns;
 
     if (!dog->seen || slot != dog->slot) {
         dog->slot = slot;
         dog->seen = true;
         dog->since_ns = now;
         dog->since_cpu_ns = read_clock(CLOCK_THREAD_CPUTIME_ID);
-        return false;
+        return late;
     }
+    if (late)
+        return true;
     return now - dog->since_ns >= budget &&
            read_clock(CLOCK_THREAD_CPUTIME_ID) - dog->since_cpu_ns >=
                budget / 2;
@@ -348,6 +357,11 @@ bool watchdog_end(struct watchdog *dog)
     if (dog->batch == NULL && dog->compiled)
         luaJIT_setmode(dog->L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_ON);
     return stopped;
+}
+
+void watchdog_limit(struct watchdog *dog, uint64_t ms)
+{
+    dog->end_ns = read_clock(CLOCK_MONOTONIC) + ms * NS_PER_MS;
 }
 
 bool watchdog_is_compiled(const struct watchdog *dog)

@@ -48,6 +48,13 @@ void watchdog_begin(struct watchdog *dog, const char *filter,
 /* It came back.  True: because it was stopped. */
 bool watchdog_end(struct watchdog *dog);
 
+/* All runs from now on together may take `ms`: then whatever runs is stopped.
+ */
+void watchdog_limit(struct watchdog *dog, uint64_t ms);
+
+/* That time is over. */
+bool watchdog_is_late(const struct watchdog *dog);
+
 /* Whether the compiler is on. */
 bool watchdog_is_compiled(const struct watchdog *dog);
 
