@@ -10,6 +10,7 @@
 #include "base/buffer.h"
 #include "base/config.h"
 #include "relay/relay.h"
+#include "relay/trial.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,6 +32,11 @@ struct installed {
  */
 bool draft_load(struct draft *draft, const char *path,
                 const struct installed *installed, struct buffer *mistakes);
+
+/* The same for a reload: tried on what `relay` has seen, unless `skip`. */
+bool draft_reload(struct draft *draft, const char *path,
+                  const struct installed *installed, const struct relay *relay,
+                  bool skip, struct trial *trial, struct buffer *mistakes);
 
 /* For one that is not adopted. */
 void draft_free(struct draft *draft);

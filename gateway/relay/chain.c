@@ -64,6 +64,15 @@ void chain_silence(struct chain *chain)
 
 /* ---- running ---- */
 
+uint64_t chain_errors(const struct chain *chain)
+{
+    uint64_t errors = 0;
+
+    for (size_t i = 0; i < chain->count; i++)
+        errors += script_filter_counters(chain->steps[i].filter)->errors;
+    return errors;
+}
+
 static const char *fate_text(enum config_on_error on_error)
 {
     switch (on_error) {
@@ -109,6 +118,30 @@ static void log_failure(const struct run *run, struct step *step,
                   script_error_text(run->script));
 }
 
+/* The first failure of each filter in a trial. */
+static void tell_failure(const struct run *run, const struct step *step,
+                         enum script_result result)
+{
+    const struct batch *batch = run->batch;
+    const struct event *event = &batch->slots[batch->current];
+    const char *stream = run->chain->stream;
+    char where[64];
+
+    if (script_filter_counters(step->filter)->errors > 0)
+        return;
+    if (event->state == EVENT_LIVE)
+        snprintf(where, sizeof where, "on event %" PRIu64 " of",
+                 event_id(event));
+    else
+        snprintf(where, sizeof where, "in %s for", batch_hook(batch));
+    buffer_print(run->chain->told,
+                 "%s; filter %s%s%s%s %s %s source \"%s\" (recently seen)\n",
+                 script_error_text(run->script), step->script,
+                 stream ? " of stream \"" : "", stream ? stream : "",
+                 stream ? "\"" : "", script_result_text(result), where,
+                 run->source);
+}
+
 static void lose(const struct batch *batch, struct event *event)
 {
     uint64_t *reach = batch->reach + (size_t)batch->current * batch->words;
@@ -152,9 +185,12 @@ static void step_run(const struct run *run, struct step *step)
     while (from != EVENT_END) {
         enum script_result result = script_run(step->filter, run->batch, from);
 
-        if (result == SCRIPT_DONE)
+        if (result == SCRIPT_DONE || result == SCRIPT_OVER)
             return;
-        log_failure(run, step, result);
+        if (run->chain->told != NULL)
+            tell_failure(run, step, result);
+        else
+            log_failure(run, step, result);
         from = step_failed(step, run->script, run->batch);
     }
 }

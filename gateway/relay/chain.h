@@ -25,7 +25,8 @@ struct step {
 struct chain {
     struct step *steps;
     size_t count;
-    const char *stream; /* whose chain it is; NULL: the global one */
+    const char *stream;  /* whose chain it is; NULL: the global one */
+    struct buffer *told; /* a trial's: what fails goes here, not to the log */
 };
 
 /*
@@ -39,11 +40,16 @@ bool chain_load(struct chain *chain, struct script *script,
                 struct buffer *mistakes);
 void chain_free(struct chain *chain);
 
+/* How many times its filters have failed. */
+uint64_t chain_errors(const struct chain *chain);
+
 /*
  * Run a chain over the batch, filter by filter.  An event on which a filter
  * fails becomes lost, dropped, or passes with its edits before that filter, as
  * the filter's on_error says; a failure in another hook loses nothing.  A gated
- * log line names all of it.  `source`: NULL, the batch is of none.
+ * log line names all of it.  In a trial the first failure of each filter is
+ * told instead, and what is left when it is over (script_is_over) is not run.
+ * `source`: NULL, the batch is of none.
  */
 void chain_run(struct chain *chain, struct script *script, struct batch *batch,
                const char *source);

@@ -126,9 +126,17 @@ static bool load_chains(struct pipeline *pipeline, const struct config *config,
     return loaded;
 }
 
+static void tell_failures(struct pipeline *pipeline, struct buffer *told)
+{
+    pipeline->global.told = told;
+    for (size_t i = 0; i < pipeline->stream_count; i++)
+        pipeline->chains[i].told = told;
+}
+
 static struct script *make_script(const struct config *config,
                                   const char *const *installed,
-                                  size_t installed_count, struct error *error)
+                                  size_t installed_count, bool trial,
+                                  struct error *error)
 {
     const char **streams = memory_new(config->stream_count * sizeof *streams);
     const char **sources = memory_new(config->source_count * sizeof *sources);
@@ -141,7 +149,8 @@ static struct script *make_script(const struct config *config,
                                  .source_count = config->source_count,
                                  .causes = causes,
                                  .cause_count = LOSS_CAUSES,
-                                 .limits = config->limits};
+                                 .limits = config->limits,
+                                 .trial = trial};
     struct script *script;
 
     for (size_t i = 0; i < config->stream_count; i++)
@@ -180,12 +189,14 @@ static struct pipeline *make_empty(const struct config *config)
 
 struct pipeline *pipeline_new(const struct config *config,
                               const char *const *installed,
-                              size_t installed_count, struct buffer *mistakes)
+                              size_t installed_count, bool trial,
+                              struct buffer *mistakes)
 {
     struct pipeline *pipeline = make_empty(config);
     struct error error = {0};
 
-    pipeline->script = make_script(config, installed, installed_count, &error);
+    pipeline->script =
+        make_script(config, installed, installed_count, trial, &error);
     if (pipeline->script == NULL)
         buffer_print(mistakes, "%s\n", error.text);
     if (pipeline->script == NULL || !load_chains(pipeline, config, mistakes) ||
@@ -193,6 +204,8 @@ struct pipeline *pipeline_new(const struct config *config,
         pipeline_free(pipeline);
         return NULL;
     }
+    if (trial)
+        tell_failures(pipeline, mistakes);
     pipeline->batch = batch_new(pipeline->words);
     pipeline->accept = accept_new(config, pipeline->words);
     set_reach(pipeline, config);
@@ -221,6 +234,15 @@ void pipeline_free(struct pipeline *pipeline)
     free(pipeline->own);
     free(pipeline->all);
     free(pipeline);
+}
+
+uint64_t pipeline_errors(const struct pipeline *pipeline)
+{
+    uint64_t errors = chain_errors(&pipeline->global);
+
+    for (size_t i = 0; i < pipeline->stream_count; i++)
+        errors += chain_errors(&pipeline->chains[i]);
+    return errors;
 }
 
 uint64_t *pipeline_reach(const struct pipeline *pipeline, size_t source)

@@ -38,14 +38,19 @@ struct pipeline {
 };
 
 /* NULL, with a line for each script that can't be loaded in `mistakes`; of a
- * config that is broken always.  Borrows `config`. */
+ * config that is broken always.  A `trial` goes on to tell there what fails (see
+ * chain_run).  Borrows `config`. */
 struct pipeline *pipeline_new(const struct config *config,
                               const char *const *installed,
-                              size_t installed_count, struct buffer *mistakes);
+                              size_t installed_count, bool trial,
+                              struct buffer *mistakes);
 void pipeline_free(struct pipeline *pipeline);
 
 /* The streams a source may reach: `words` words. */
 uint64_t *pipeline_reach(const struct pipeline *pipeline, size_t source);
+
+/* How many times filters have failed. */
+uint64_t pipeline_errors(const struct pipeline *pipeline);
 
 /* It is in force from now on. */
 void pipeline_start(struct pipeline *pipeline, uint64_t now_ms);

@@ -1,6 +1,7 @@
 #include "relay/relay.h"
 
 #include "base/memory.h"
+#include "base/signature.h"
 #include "relay/occasion.h"
 #include "relay/window.h"
 
@@ -109,6 +110,12 @@ void relay_silence(struct relay *relay)
     pipeline_silence(relay->plan->pipeline);
 }
 
+void relay_forget_recent(struct relay *relay)
+{
+    for (size_t i = 0; i < relay_source_count(relay); i++)
+        recent_forget(&relay->sources[i]->recent);
+}
+
 void relay_source_connected(struct relay *relay, size_t source, bool connected)
 {
     relay->sources[source]->connected = connected;
@@ -128,10 +135,11 @@ static void set_now(struct relay *relay, struct relay_now now)
 /* ---- plans ---- */
 
 struct plan *plan_new(const struct config *config, const char *const *installed,
-                      size_t installed_count, struct buffer *mistakes)
+                      size_t installed_count, bool trial,
+                      struct buffer *mistakes)
 {
     struct pipeline *pipeline =
-        pipeline_new(config, installed, installed_count, mistakes);
+        pipeline_new(config, installed, installed_count, trial, mistakes);
     struct plan *plan;
 
     if (pipeline == NULL)
@@ -148,6 +156,14 @@ void plan_free(struct plan *plan)
         return;
     pipeline_free(plan->pipeline);
     free(plan);
+}
+
+uint64_t plan_signature(const struct plan *plan)
+{
+    const struct pipeline *pipeline = plan->pipeline;
+
+    return signature_add(SIGNATURE_EMPTY, pipeline->feeds,
+                         pipeline->stream_count * sizeof *pipeline->feeds);
 }
 
 /* Take the source of that name out of the old list; NULL: there is none. */
@@ -412,6 +428,21 @@ static void run_batch(struct relay *relay, size_t index,
     }
 }
 
+/* A message on which a filter failed is not kept: it would stand in the way of
+ * every reload, also of one that mends something else. */
+static void sample_batch(struct relay *relay, size_t index,
+                         const struct message *message,
+                         const struct batch_header *header)
+{
+    const struct pipeline *pipeline = relay->plan->pipeline;
+    uint64_t errors = pipeline_errors(pipeline);
+
+    run_batch(relay, index, message, header);
+    if (header->count > 0 && pipeline_errors(pipeline) == errors)
+        recent_keep(&relay->sources[index]->recent, message,
+                    relay->moment.now.steady_ms);
+}
+
 void relay_receive(struct relay *relay, size_t source_index,
                    const struct message *message, struct relay_now now)
 {
@@ -427,7 +458,9 @@ void relay_receive(struct relay *relay, size_t source_index,
     fault = batch_open(source->reader, relay->plan->pipeline->batch,
                        message->payload, message->payload_size, &header);
     judge(relay, source_index, seq_read(message->sequence), &header);
-    if (fault == BATCH_OK)
+    if (fault == BATCH_OK && recent_is_due(&source->recent, now.steady_ms))
+        sample_batch(relay, source_index, message, &header);
+    else if (fault == BATCH_OK)
         run_batch(relay, source_index, message, &header);
     else
         lose_message(relay, source_index, LOSS_PAYLOAD,

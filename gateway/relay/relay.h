@@ -41,11 +41,15 @@ void relay_free(struct relay *relay);
  * Build the behaviour that `config` describes: loads and runs every script.
  * `installed`: directories of ready-made filters.  Borrows `config` until the
  * plan is freed or, once adopted, replaced.  NULL, with a line for each mistake
- * in `mistakes`, if anything fails.
+ * in `mistakes`, if anything fails.  `trial`: see trial.h.
  */
 struct plan *plan_new(const struct config *config, const char *const *installed,
-                      size_t installed_count, struct buffer *mistakes);
+                      size_t installed_count, bool trial,
+                      struct buffer *mistakes);
 void plan_free(struct plan *plan);
+
+/* A hash of all that feeds its streams: of contents, not of names or times. */
+uint64_t plan_signature(const struct plan *plan);
 
 /*
  * Make the plan the current one (takes it), between two messages.  What is open
@@ -63,6 +67,9 @@ struct stream *relay_stream(const struct relay *relay, size_t index);
 const struct pipeline *relay_pipeline(const struct relay *relay);
 
 void relay_set_sink(struct relay *relay, size_t stream, struct sink sink);
+
+/* The recent messages were handled by a plan that is no more: forget them. */
+void relay_forget_recent(struct relay *relay);
 
 /* Where a socket really is, for reports (a bound port "*" has a number).
  * Copied; the config's endpoint until then. */

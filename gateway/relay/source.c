@@ -27,6 +27,7 @@ void source_free(struct source *source)
     for (int cause = 0; cause < LOSS_CAUSES; cause++)
         log_gate_end(&source->gates[cause]);
     batch_reader_free(source->reader);
+    recent_forget(&source->recent);
     free(source->endpoint);
     free(source->name);
     free(source);

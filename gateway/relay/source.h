@@ -9,6 +9,7 @@
 #include "codec/batch.h"
 #include "relay/continuity.h"
 #include "relay/loss.h"
+#include "relay/recent.h"
 
 struct source_counters {
     uint64_t batches; /* messages received, malformed ones too */
@@ -30,6 +31,7 @@ struct source {
     uint64_t last_id;        /* of its last event that went through; 0: none */
     uint64_t guard_since_ms; /* when the owed mark came about */
     struct source_counters counters;
+    struct recent recent;               /* what new behaviour is tried on */
     struct log_gate gates[LOSS_CAUSES]; /* one a cause: none hides another */
 };
 

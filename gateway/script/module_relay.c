@@ -9,6 +9,7 @@
 #include "relay/report.h"
 #include "relay/sequence.h"
 #include "relay/stream.h"
+#include "relay/trial.h"
 #include "script/module.h"
 
 #include <lauxlib.h>
@@ -111,17 +112,18 @@ static void give_sinks(struct subject *subject)
                                          .forward = record_forward});
 }
 
-/* Adopt a configuration; what was wrong is left in `mistakes`. */
+/* Adopt a configuration, the first or a next one; what was wrong is left in
+ * `mistakes`. */
 static bool configure(struct subject *subject, const char *text, size_t size,
-                      struct buffer *mistakes)
+                      struct trial *trial, struct buffer *mistakes)
 {
     struct config *config = config_read(subject->path, text, size, mistakes);
     struct plan *plan;
 
     if (config == NULL)
         return false;
-    plan = plan_new(config, subject->installed, subject->installed_count,
-                    mistakes);
+    plan = trial_plan(trial, subject->relay, config, subject->installed,
+                      subject->installed_count, false, mistakes);
     if (plan == NULL) {
         config_free(config);
         return false;
@@ -176,6 +178,7 @@ static int new_relay(lua_State *L)
     const char *text = luaL_checklstring(L, 1, &size);
     struct buffer mistakes = {0};
     struct subject *subject;
+    struct trial trial;
 
     lua_settop(L, 2);
     if (lua_isnil(L, 2)) {
@@ -188,7 +191,7 @@ static int new_relay(lua_State *L)
     lua_setmetatable(L, -2);
     subject->relay = relay_new();
     read_options(L, 2, subject);
-    if (!configure(subject, text, size, &mistakes))
+    if (!configure(subject, text, size, &trial, &mistakes))
         return raise_mistakes(L, &mistakes);
     return 1;
 }
@@ -358,23 +361,26 @@ static int relay_lua_refuse(lua_State *L)
     return 0;
 }
 
-/* relay:reload(yaml): true, or nil and the mistakes. */
+/* relay:reload(yaml): true and how many recent messages it was tried on, or
+ * nil and the mistakes. */
 static int relay_lua_reload(lua_State *L)
 {
     struct subject *subject = check_subject(L);
     size_t size;
     const char *text = luaL_checklstring(L, 2, &size);
     struct buffer mistakes = {0};
-    bool done = configure(subject, text, size, &mistakes);
+    struct trial trial;
+    bool done = configure(subject, text, size, &trial, &mistakes);
 
-    lua_pushboolean(L, done);
-    if (!done) {
+    if (done) {
+        lua_pushboolean(L, true);
+        lua_pushinteger(L, (lua_Integer)trial.tried);
+    } else {
         lua_pushnil(L);
-        lua_replace(L, -2);
         lua_pushstring(L, buffer_text(&mistakes));
     }
     buffer_free(&mistakes);
-    return done ? 1 : 2;
+    return 2;
 }
 
 /* relay:failure(): what the last error of a filter said. */
