@@ -36,7 +36,15 @@ struct admin {
     struct admin_pages pages;
 };
 
+/* What a request says besides its path. */
+struct request {
+    bool json;       /* it accepts that */
+    bool force;      /* ?force=true */
+    char wrong[160]; /* a query that means nothing; empty: there is none */
+};
+
 struct answer {
+    struct request asked;
     unsigned status;
     const char *type;
     const char *allow; /* for 405 */
@@ -71,8 +79,27 @@ static void answer_status(struct admin *admin, struct answer *answer)
 
 static void answer_reload(struct admin *admin, struct answer *answer)
 {
-    if (!admin->pages.reload(admin->pages.context, &answer->text))
-        answer->status = MHD_HTTP_UNPROCESSABLE_CONTENT;
+    static const unsigned statuses[] = {
+        [RELOAD_DONE] = MHD_HTTP_OK,
+        [RELOAD_WRONG] = MHD_HTTP_UNPROCESSABLE_CONTENT,
+        [RELOAD_REFUSED] = MHD_HTTP_CONFLICT,
+    };
+    struct reload reload = {.force = answer->asked.force};
+
+    if (*answer->asked.wrong != '\0') {
+        answer->status = MHD_HTTP_BAD_REQUEST;
+        buffer_print(&answer->text, "%s\n", answer->asked.wrong);
+        return;
+    }
+    admin->pages.reload(admin->pages.context, &reload);
+    answer->status = statuses[reload.end];
+    if (answer->asked.json) {
+        answer->type = "application/json";
+        reload_print_json(&reload, &answer->text);
+    } else {
+        reload_print(&reload, &answer->text);
+    }
+    reload_free(&reload);
 }
 
 static const struct page {
@@ -155,6 +182,34 @@ static enum MHD_Result queue_answer(struct MHD_Connection *connection,
     return result;
 }
 
+/* ?force=true is all that a query may say. */
+static enum MHD_Result read_query(void *context, enum MHD_ValueKind kind,
+                                  const char *name, const char *value)
+{
+    struct request *request = context;
+
+    (void)kind;
+    if (strcmp(name, "force") == 0 && value != NULL &&
+        strcmp(value, "true") == 0)
+        request->force = true;
+    else
+        snprintf(request->wrong, sizeof request->wrong,
+                 "?%.40s%s%.40s: expected force=true or no query", name,
+                 value == NULL ? "" : "=", value == NULL ? "" : value);
+    return MHD_YES;
+}
+
+static void read_request(struct MHD_Connection *connection,
+                         struct request *request)
+{
+    const char *accept = MHD_lookup_connection_value(
+        connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
+
+    request->json = accept != NULL && strstr(accept, "application/json");
+    MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, read_query,
+                              request);
+}
+
 /* Called once with the headers, then with pieces of a body (nobody wants one,
  * it is let go), at last with nothing left: time to answer. */
 static enum MHD_Result on_request(void *context,
@@ -177,6 +232,7 @@ static enum MHD_Result on_request(void *context,
         *body_size = 0;
         return MHD_YES;
     }
+    read_request(connection, &answer.asked);
     fill_answer(context, path, method, &answer);
     return queue_answer(connection, &answer);
 }

@@ -5,7 +5,8 @@
  *   GET  /readyz   ok, or 503 and what is missing
  *   GET  /metrics  Prometheus text
  *   GET  /status   JSON
- *   POST /reload   reads the configuration again; 200, or 422 and the mistakes
+ *   POST /reload   reads the configuration again; 200, or 409 or 422 and what
+ *                  is wrong
  *
  * No threads: the loop polls admin_descriptor and calls admin_run, which never
  * blocks.  Connections, how long they last and the size of requests are
@@ -16,6 +17,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "io/reload.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,7 +30,7 @@ struct admin_pages {
     void (*metrics)(void *context, struct buffer *out);
     void (*status)(void *context, struct buffer *out);
     bool (*ready)(void *context, struct buffer *out);
-    bool (*reload)(void *context, struct buffer *out);
+    void (*reload)(void *context, struct reload *reload); /* does it */
 };
 
 /* NULL and `error` when the address cannot be had.  Caller closes. */

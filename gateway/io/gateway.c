@@ -53,9 +53,9 @@ static bool show_ready(void *context, struct buffer *out)
     return ready;
 }
 
-static bool reload_for_admin(void *context, struct buffer *out)
+static void reload_for_admin(void *context, struct reload *reload)
 {
-    return gateway_reload(context, out);
+    gateway_reload(context, reload);
 }
 
 static bool open_admin(struct gateway *gateway, const struct config *config,
@@ -197,34 +197,43 @@ static bool same_text(const char *a, const char *b)
 
 /* The server may be in the middle of answering the request to reload. */
 static void check_admin(const struct config *now, const struct config *next,
-                        struct buffer *report)
+                        struct buffer *notes)
 {
     if (same_text(now->admin_host, next->admin_host) &&
         now->admin_port == next->admin_port)
         return;
-    buffer_print(report, "admin.bind is another address now: that takes a "
-                         "restart\n");
+    buffer_print(notes, "admin.bind is another address now: that takes a "
+                        "restart\n");
 }
 
-/* False, and nothing changed. */
-static bool try_reload(struct gateway *gateway, struct buffer *report)
+static enum reload_end end_of(enum trial_end end)
+{
+    return end == TRIAL_FAILED || end == TRIAL_MOVED ? RELOAD_REFUSED
+                                                     : RELOAD_WRONG;
+}
+
+static enum reload_end try_reload(struct gateway *gateway,
+                                  struct reload *reload)
 {
     struct draft draft;
     struct error error = {0};
     struct ports *ports;
 
-    if (!draft_load(&draft, gateway->path, gateway->installed, report))
-        return false;
+    if (!draft_reload(&draft, gateway->path, gateway->installed, gateway->relay,
+                      reload->force, &reload->trial, &reload->mistakes))
+        return end_of(reload->trial.end);
     ports = ports_open(gateway->context, gateway->pool, draft.config,
                        gateway->ports, &error);
     if (ports == NULL) {
-        buffer_print(report, "%s\n", error.text);
+        buffer_print(&reload->mistakes, "%s\n", error.text);
         draft_free(&draft);
-        return false;
+        return RELOAD_REFUSED;
     }
-    check_admin(gateway->config, draft.config, report);
+    check_admin(gateway->config, draft.config, &reload->notes);
     put_into_force(gateway, &draft, ports);
-    return true;
+    if (reload->trial.tried < reload->trial.messages)
+        relay_forget_recent(gateway->relay);
+    return RELOAD_DONE;
 }
 
 static void log_report(enum log_level level, const char *report)
@@ -238,19 +247,16 @@ static void log_report(enum log_level level, const char *report)
     }
 }
 
-bool gateway_reload(struct gateway *gateway, struct buffer *report)
+void gateway_reload(struct gateway *gateway, struct reload *reload)
 {
-    bool done = try_reload(gateway, report);
+    struct buffer text = {0};
 
-    if (done)
-        buffer_print(report, "generation %" PRIu64 " is in force\n",
-                     gateway->generation);
-    else
-        buffer_print(report,
-                     "nothing changed, generation %" PRIu64 " stays in force\n",
-                     gateway->generation);
-    log_report(done ? LOG_INFO : LOG_ERROR, buffer_text(report));
-    return done;
+    reload->end = try_reload(gateway, reload);
+    reload->generation = gateway->generation;
+    reload_print(reload, &text);
+    log_report(reload->end == RELOAD_DONE ? LOG_INFO : LOG_ERROR,
+               buffer_text(&text));
+    buffer_free(&text);
 }
 
 /* ---- connections ---- */

@@ -12,6 +12,7 @@
 #include "io/admin.h"
 #include "io/draft.h"
 #include "io/ports.h"
+#include "io/reload.h"
 #include "relay/relay.h"
 
 #include <stdbool.h>
@@ -41,9 +42,9 @@ struct gateway *gateway_open(struct draft *draft, const char *path,
 /* Send what is in hand and close everything, in less than a second. */
 void gateway_close(struct gateway *gateway);
 
-/* Read the configuration again, between two messages.  `report` and the log say
- * what came of it, a line each.  False: nothing changed. */
-bool gateway_reload(struct gateway *gateway, struct buffer *report);
+/* Read the configuration again, between two messages.  `reload`, of which
+ * `force` is set, and the log say what came of it. */
+void gateway_reload(struct gateway *gateway, struct reload *reload);
 
 /* Read what happened to the connections of a source. */
 void gateway_watch(struct gateway *gateway, size_t source);

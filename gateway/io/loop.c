@@ -126,13 +126,13 @@ static bool take_messages(struct loop *loop)
 static void serve_signals(struct loop *loop)
 {
     struct signals_asked asked = signals_take();
-    struct buffer report = {0};
+    struct reload reload = {0};
 
     if (asked.stop)
         loop->stopping = true;
     else if (asked.reload)
-        gateway_reload(loop->gateway, &report);
-    buffer_free(&report);
+        gateway_reload(loop->gateway, &reload);
+    reload_free(&reload);
 }
 
 static void serve_polls(struct loop *loop)

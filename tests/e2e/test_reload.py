@@ -1,6 +1,7 @@
 """A reload changes behaviour and keeps continuity, or changes nothing (point 10)."""
 
 import copy
+import os
 import signal
 import unittest
 
@@ -100,6 +101,30 @@ class Reload(GatewayCase):
         self.publisher.put("b")
         self.tagged.wait_story([["a"], 1, ["b"]])
         self.assertEqual(self.tags(), ["one", "two"])
+
+    def test_a_file_that_is_only_touched_is_no_change(self):
+        self.publisher.put("a")
+        self.tagged.wait_label("a")
+        path = self.gateway.directory.write("tag.lua", TAG)
+        os.utime(path, (0, 0))
+        self.reload()
+        self.publisher.put("b")
+        self.tagged.wait_story([["a"], ["b"]])
+
+    def test_a_link_that_leads_to_another_content_is_a_change(self):
+        """As deployments have it: the name stays, what is behind it is exchanged."""
+        path = self.gateway.directory.path / "tag.lua"
+        for name, text in (("one", TAG), ("same", TAG), ("two", TAG.replace("= tag", "= 'two'"))):
+            self.gateway.directory.write(name, text)
+        self.publisher.put("a")
+        self.tagged.wait_label("a")
+        for index, name in enumerate(("one", "same", "two")):
+            path.with_name("link").symlink_to(name)
+            os.replace(path.with_name("link"), path)
+            self.reload()
+            self.publisher.put(f"b{index}")
+        self.tagged.wait_story([["a"], ["b0"], ["b1"], 1, ["b2"]])
+        self.assertEqual(self.tags()[1:], ["old", "old", "two"])
 
     def test_a_changed_accept_marks_its_stream_only(self):
         self.publisher.put("a")

@@ -153,8 +153,9 @@ class Gateway:
 
     # ---- the admin address ----
 
-    def get(self, path, method="GET"):
+    def get(self, path, method="GET", accept="*/*"):
         request = urllib.request.Request(self.admin + path, method=method,
+                                         headers={"Accept": accept},
                                          data=b"" if method == "POST" else None)
         try:
             with urllib.request.urlopen(request, timeout=10 * SLOWNESS) as answer:
