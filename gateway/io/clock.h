@@ -10,4 +10,7 @@
  * (steady_ms). */
 struct relay_now clock_now(void);
 
+/* Steady time in microseconds, to measure with. */
+uint64_t clock_exact_us(void);
+
 #endif

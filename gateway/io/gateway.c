@@ -250,8 +250,10 @@ static void log_report(enum log_level level, const char *report)
 void gateway_reload(struct gateway *gateway, struct reload *reload)
 {
     struct buffer text = {0};
+    uint64_t began_us = clock_exact_us();
 
     reload->end = try_reload(gateway, reload);
+    reload->took_us = clock_exact_us() - began_us;
     reload->generation = gateway->generation;
     reload_print(reload, &text);
     log_report(reload->end == RELOAD_DONE ? LOG_INFO : LOG_ERROR,

@@ -34,6 +34,8 @@ void reload_print(struct reload *reload, struct buffer *out)
     if (reload->trial.end == TRIAL_FAILED)
         buffer_print(out,
                      "POST /reload?force=true reloads without this trial\n");
+    buffer_print(out, "events waited %.1f ms\n",
+                 (double)reload->took_us / 1000);
     buffer_print(out,
                  reload->end == RELOAD_DONE
                      ? "generation %" PRIu64 " is in force\n"
@@ -68,6 +70,8 @@ void reload_print_json(struct reload *reload, struct buffer *out)
     json_text(&json, ends[reload->end]);
     json_key(&json, "generation");
     json_u64(&json, reload->generation);
+    json_key(&json, "took_ms");
+    json_double(&json, (double)reload->took_us / 1000);
     put_lines(&json, "mistakes", &reload->mistakes);
     put_lines(&json, "notes", &reload->notes);
     json_key(&json, "trial");

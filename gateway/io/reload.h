@@ -20,6 +20,7 @@ struct reload {
     bool force; /* without a trial */
     enum reload_end end;
     uint64_t generation; /* that is in force now */
+    uint64_t took_us;    /* that events waited for it */
     struct trial trial;
     struct buffer mistakes; /* a line for each, if it isn't done */
     struct buffer notes;    /* a line for each thing that is worth knowing */

@@ -158,7 +158,8 @@ class Trial(GatewayCase):
         self.write(TAG)
         code, text = self.gateway.post("/reload")
         self.assertEqual(code, 200, text)
-        self.assertRegex(text, r"tried on \d+ recent events in \d+ messages\ngeneration \d+ is")
+        self.assertRegex(text, r"^tried on \d+ recent events in \d+ messages\n"
+                               r"events waited \d+\.\d ms\ngeneration \d+ is in force\n$")
         self.check_in_force("new")
 
 
