@@ -1,7 +1,6 @@
 #include "relay/relay.h"
 
 #include "base/memory.h"
-#include "base/signature.h"
 #include "relay/occasion.h"
 #include "relay/window.h"
 
@@ -14,11 +13,6 @@
 enum {
     GUARD_MS = 500, /* how long an owed mark waits for the next message */
     TICK_MS = 1000, /* the longest time between two ticks */
-};
-
-struct plan {
-    const struct config *config; /* borrowed */
-    struct pipeline *pipeline;
 };
 
 struct relay {
@@ -133,38 +127,6 @@ static void set_now(struct relay *relay, struct relay_now now)
 }
 
 /* ---- plans ---- */
-
-struct plan *plan_new(const struct config *config, const char *const *installed,
-                      size_t installed_count, bool trial,
-                      struct buffer *mistakes)
-{
-    struct pipeline *pipeline =
-        pipeline_new(config, installed, installed_count, trial, mistakes);
-    struct plan *plan;
-
-    if (pipeline == NULL)
-        return NULL;
-    plan = memory_new(sizeof *plan);
-    plan->config = config;
-    plan->pipeline = pipeline;
-    return plan;
-}
-
-void plan_free(struct plan *plan)
-{
-    if (plan == NULL)
-        return;
-    pipeline_free(plan->pipeline);
-    free(plan);
-}
-
-uint64_t plan_signature(const struct plan *plan)
-{
-    const struct pipeline *pipeline = plan->pipeline;
-
-    return signature_add(SIGNATURE_EMPTY, pipeline->feeds,
-                         pipeline->stream_count * sizeof *pipeline->feeds);
-}
 
 /* Take the source of that name out of the old list; NULL: there is none. */
 static struct source *take_source(struct relay *relay, const char *name)

@@ -17,6 +17,7 @@
 #include "base/buffer.h"
 #include "base/config.h"
 #include "relay/message.h"
+#include "relay/plan.h"
 #include "relay/sink.h"
 
 #include <stdbool.h>
@@ -24,7 +25,6 @@
 #include <stdint.h>
 
 struct relay;
-struct plan;
 struct source;
 struct stream;
 struct pipeline;
@@ -36,20 +36,6 @@ struct relay_now {
 
 struct relay *relay_new(void);
 void relay_free(struct relay *relay);
-
-/*
- * Build the behaviour that `config` describes: loads and runs every script.
- * `installed`: directories of ready-made filters.  Borrows `config` until the
- * plan is freed or, once adopted, replaced.  NULL, with a line for each mistake
- * in `mistakes`, if anything fails.  `trial`: see trial.h.
- */
-struct plan *plan_new(const struct config *config, const char *const *installed,
-                      size_t installed_count, bool trial,
-                      struct buffer *mistakes);
-void plan_free(struct plan *plan);
-
-/* A hash of all that feeds its streams: of contents, not of names or times. */
-uint64_t plan_signature(const struct plan *plan);
 
 /*
  * Make the plan the current one (takes it), between two messages.  What is open

@@ -77,6 +77,14 @@ describe("trial", function()
     assert.matches('f.lua of stream "out" raised an error on event 41', refusal(subject, OWN))
   end)
 
+  it("refuses a filter whose on_batch fails", function()
+    local subject = seen(CONFIG, KEEP, "a")
+    subject:write("f.lua",
+      "return function()\n return { on_batch = function() error 'no' end }\nend")
+    assert.equal('@/f.lua:2: no; filter f.lua raised an error in on_batch for source "store" '
+      .. "(recently seen)\n", refusal(subject, CONFIG))
+  end)
+
   it("tells the first failure of each filter, all of them", function()
     local two = CONFIG:gsub("{ script: f.lua }", "%0, { script: g.lua, on_error: pass }")
     local subject = seen(CONFIG, KEEP, "x x x")
