@@ -38,8 +38,8 @@ struct pipeline {
 };
 
 /* NULL, with a line for each script that can't be loaded in `mistakes`; of a
- * config that is broken always.  A `trial` goes on to tell there what fails (see
- * chain_run).  Borrows `config`. */
+ * config that is broken always.  A `trial` goes on to tell there what fails
+ * (see chain_run).  Borrows `config`. */
 struct pipeline *pipeline_new(const struct config *config,
                               const char *const *installed,
                               size_t installed_count, bool trial,
