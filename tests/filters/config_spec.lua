@@ -1,5 +1,6 @@
 --- The configurations that ship do what their comments say.
 
+local environment = require "tests.support.environment"
 local gateway = require "gateway"
 local wire = require "tests.support.wire"
 
@@ -101,5 +102,76 @@ describe("config/fanout.yaml", function()
     local messages = relay:sent "audit"
     assert.equal(1, #messages)
     assert.equal(1, messages[1].sequence)
+  end)
+end)
+
+describe("config/readers.yaml", function()
+  local SGLANG = H64 .. "_0_k"
+  local relay
+
+  setup(function() environment.set("KVGATE_REDACTION_KEY", "0123456789abcdef") end)
+  before_each(function() relay = open "config/readers.yaml" end)
+
+  it("gives Conductor the context, the digest and no group of vLLM's blocks", function()
+    send(relay, "store", { group_id = "store-group" })
+    send(relay, "store", { object_key = SGLANG })
+    local list = events(relay, "conductor-vllm")
+    assert.equal(1, #list)
+    assert.equal("Qwen3-8B", wire.get(list[1], "model_name"))
+    assert.equal(16, wire.get(list[1], "block_size"))
+    assert.equal(H64, wire.get(list[1], "connector_block_hash"))
+    assert.equal(wire.null, wire.get(list[1], "group_id"))
+  end)
+
+  it("gives it SGLang's parts with the high 64 bits, of the tenant registered", function()
+    send(relay, "store", { object_key = SGLANG, tenant_id = "default" })
+    send(relay, "store", { object_key = SGLANG, tenant_id = "acme" })
+    send(relay, "store", { tenant_id = "default" })
+    local list = events(relay, "conductor-sglang")
+    assert.equal(1, #list)
+    assert.same({ kind = "array", 0x6358e31578a64b75ULL }, wire.get(list[1], "seq_hashes"))
+  end)
+
+  it("gives Dynamo keys as they are, of one tier, under the tenant that it looks at", function()
+    send(relay, "store", { object_key = SGLANG, tenant_id = "acme" })
+    send(relay, "store", { object_key = SGLANG, tenant_id = "acme", medium = "disk" })
+    send(relay, "store", { object_key = SGLANG, tenant_id = "globex" })
+    local list = events(relay, "dynamo-acme")
+    assert.equal(1, #list)
+    assert.equal(SGLANG, wire.get(list[1], "object_key"))
+    assert.equal("default", wire.get(list[1], "tenant_id"))
+  end)
+
+  it("gives the canary whole blocks or nothing of them", function()
+    for block = 1, 300 do
+      for part = 0, 1 do
+        send(relay, "store", { object_key = ("%016x%048x_%d_k"):format(block, block, part) })
+      end
+    end
+    local parts, blocks = {}, 0
+    for _, event in ipairs(events(relay, "canary")) do
+      local hash = wire.get(event, "object_key"):sub(1, 64)
+      parts[hash] = (parts[hash] or 0) + 1
+    end
+    for _, count in pairs(parts) do
+      assert.equal(2, count)
+      blocks = blocks + 1
+    end
+    assert.is_true(blocks > 0 and blocks < 30)
+  end)
+
+  it("gives analysts nothing that they can read", function()
+    send(relay, "store", { tenant_id = "acme" })
+    local payload = relay:sent("analysts")[1].payload
+    for _, readable in ipairs { "acme", H64:sub(1, 16), "\x6e\xc8\x4a\xe0\x48\xfa\xaa\xa6" } do
+      assert.is_nil(payload:find(readable, 1, true))
+    end
+  end)
+
+  it("tells each of them of a cleared", function()
+    send(relay, "store", { event_type = "cleared", tenant_id = "acme" })
+    for _, stream in ipairs { "conductor-vllm", "dynamo-acme", "canary", "analysts" } do
+      assert.equal(1, #events(relay, stream), stream)
+    end
   end)
 end)
