@@ -62,6 +62,7 @@ static bool try_message(struct trial *trial, struct relay *aside, size_t index,
 {
     struct source *source = relay_source(aside, index);
     const struct pipeline *pipeline = relay_pipeline(aside);
+    uint64_t before = source->counters.events;
 
     source->record->tracker.started = false;
     relay_receive(aside, index, message, (struct relay_now){0});
@@ -70,6 +71,7 @@ static bool try_message(struct trial *trial, struct relay *aside, size_t index,
     if (trial->end != TRIAL_FINE || script_is_over(pipeline->script))
         return false;
     trial->tried++;
+    trial->events += source->counters.events - before;
     return true;
 }
 
@@ -90,8 +92,6 @@ static void try_recent(struct trial *trial, const struct relay *relay,
             message = recent_at(recent, turn);
             more = try_message(trial, aside, i, &message);
         }
-    for (size_t i = 0; i < relay_source_count(aside); i++)
-        trial->events += relay_source(aside, i)->counters.events;
 }
 
 /* Returns what was tried, as plan_signature has it. */
