@@ -123,6 +123,7 @@ class Reload(GatewayCase):
             os.replace(path.with_name("link"), path)
             self.reload()
             self.publisher.put(f"b{index}")
+            self.tagged.wait_label(f"b{index}")
         self.tagged.wait_story([["a"], ["b0"], ["b1"], 1, ["b2"]])
         self.assertEqual(self.tags()[1:], ["old", "old", "two"])
 
