@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "cli/place.h"
+#include "cli/try_diff.h"
 #include "codec/cursor.h"
 #include "relay/pipeline.h"
 #include "relay/sequence.h"
@@ -238,6 +239,7 @@ static void end_step(struct try_core *core, size_t index)
         .rewritten = now->rewritten - told->all.rewritten,
         .split = now->split - told->all.split,
         .errors = now->errors - told->all.errors,
+        .emitted = now->emitted - told->all.emitted,
     };
     told->all = *now;
     if (told->did.errors == 0)
@@ -258,12 +260,42 @@ static void end(struct try_core *core)
 
 /* ---- run ---- */
 
-static enum try_verdict judge(const struct try_core *core)
+static bool has_same(const uint8_t *a, const uint8_t *b, const char *name)
+{
+    const uint8_t *one = try_field(a, name), *other = try_field(b, name);
+
+    return one == other ||
+           (one != NULL && other != NULL && try_is_same(one, other));
+}
+
+bool try_core_is_emitted(const struct try_core *core, const uint8_t *event,
+                         const uint8_t *sent)
+{
+    for (size_t i = 0; i < core->step_count; i++)
+        if (core->steps[i].did.emitted > 0)
+            return !has_same(event, sent, "event_type") ||
+                   !has_same(event, sent, "object_key");
+    return false;
+}
+
+/* Did the stream get what is left of the event? */
+static bool got(const struct try_core *core, const struct try_out *out,
+                const uint8_t *event)
+{
+    const uint8_t *at = out->bytes.data;
+
+    for (uint32_t left = out->events; left > 0; left--, at = cursor_skip(at))
+        if (!try_core_is_emitted(core, event, at))
+            return true;
+    return false;
+}
+
+static enum try_verdict judge(const struct try_core *core, const uint8_t *event)
 {
     bool sent = false, lost = false, split = false;
 
     for (size_t i = 0; i < core->out_count; i++) {
-        sent = sent || core->outs[i].events > 0;
+        sent = sent || got(core, &core->outs[i], event);
         lost = lost || core->outs[i].lost > 0;
     }
     for (size_t i = 0; i < core->step_count; i++)
@@ -334,7 +366,7 @@ enum try_verdict try_core_send(struct try_core *core, size_t source,
     for (int fault = 0; fault < EVENT_FAULTS; fault++)
         if (from->counters.faults[fault] != faults[fault])
             core->fault = (enum event_fault)fault;
-    verdict = judge(core);
+    verdict = judge(core, event);
     core->failed = core->failed || verdict == TRY_LOST;
     return verdict;
 }

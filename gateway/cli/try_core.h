@@ -87,6 +87,12 @@ enum try_verdict try_core_send(struct try_core *core, size_t source,
                                const struct try_moment *moment,
                                const uint8_t *event, size_t size);
 
+/* Is `sent`, which a stream got, one that a filter emitted beside the event
+ * sent last?  When one emitted any, what has another type or key is taken for
+ * it: nothing else tells them apart. */
+bool try_core_is_emitted(const struct try_core *core, const uint8_t *event,
+                         const uint8_t *sent);
+
 /* Let numbers of the source be missing; the guard behind them comes along. */
 void try_core_gap(struct try_core *core, size_t source, uint64_t missing);
 

@@ -3,10 +3,9 @@
 #include "cli/tap_value.h"
 #include "codec/cursor.h"
 
-#include <stdbool.h>
 #include <string.h>
 
-static bool is_same(const uint8_t *a, const uint8_t *b)
+bool try_is_same(const uint8_t *a, const uint8_t *b)
 {
     size_t size = (size_t)(cursor_skip(a) - a);
 
@@ -24,7 +23,7 @@ static const uint8_t *find(const uint8_t *map, const uint8_t *name)
     for (uint32_t left = enter(&map); left > 0; left--) {
         const uint8_t *value = cursor_skip(map);
 
-        if (is_same(map, name))
+        if (try_is_same(map, name))
             return value;
         map = cursor_skip(value);
     }
@@ -50,7 +49,7 @@ size_t try_diff(const uint8_t *old, const uint8_t *new,
             change.new = i == 0 ? other : value;
             at = cursor_skip(value);
             /* Of the new event only what the old one has not. */
-            if (other != NULL && (i == 1 || is_same(value, other)))
+            if (other != NULL && (i == 1 || try_is_same(value, other)))
                 continue;
             count++;
             if (tell != NULL)

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,9 @@ struct try_change {
 size_t try_diff(const uint8_t *old, const uint8_t *new,
                 void (*tell)(void *context, const struct try_change *change),
                 void *context);
+
+/* Are the values the same, byte for byte? */
+bool try_is_same(const uint8_t *a, const uint8_t *b);
 
 /* The value of the first field of that name; NULL: there is none. */
 const uint8_t *try_field(const uint8_t *event, const char *name);

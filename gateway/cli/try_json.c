@@ -42,15 +42,15 @@ static void write_change(void *context, const struct try_change *change)
 
 /* An entry for each event that a stream got: what changed in `event`, or all
  * of it when it comes of none. */
-static void write_out(struct json *json, const struct try_out *out,
-                      const uint8_t *event)
+static void write_out(struct json *json, const struct try_core *core,
+                      const struct try_out *out, const uint8_t *event)
 {
     const uint8_t *at = out->bytes.data;
 
     for (uint32_t left = out->events; left > 0; left--, at = cursor_skip(at)) {
         json_object(json);
         name_text(json, "stream", out->stream);
-        if (event != NULL) {
+        if (event != NULL && !try_core_is_emitted(core, event, at)) {
             json_key(json, "changes");
             json_object(json);
             try_diff(event, at, write_change, json);
@@ -69,7 +69,7 @@ static void write_outs(struct json *json, const struct try_core *core,
     json_key(json, "out");
     json_array(json);
     for (size_t i = 0; i < core->out_count; i++)
-        write_out(json, &core->outs[i], event);
+        write_out(json, core, &core->outs[i], event);
     json_end(json);
 }
 
@@ -218,6 +218,7 @@ static void write_filter(struct json *json, const struct try_step *step)
     name_u64(json, "rewritten", step->all.rewritten);
     name_u64(json, "split", step->all.split);
     name_u64(json, "errors", step->all.errors);
+    name_u64(json, "emitted", step->all.emitted);
     if (step->first_failure != NULL)
         name_text(json, "first_error", step->first_failure);
     json_end(json);

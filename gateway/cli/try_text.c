@@ -1,44 +1,20 @@
 #include "base/text.h"
 #include "cli/try_diff.h"
+#include "cli/try_paint.h"
 #include "cli/try_print.h"
 #include "codec/cursor.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { VALUE_MAX = 200 };
 
 static const char indent[] = "    ";
 
-/* ANSI: what to write in front of a word. */
-static const char plain[] = "", dim[] = "2", bold[] = "1", good[] = "1;32",
-                  little[] = "1;33", several[] = "1;36", bad[] = "1;31",
-                  old[] = "31", new[] = "32";
-
-static const char *const verdict_styles[TRY_VERDICTS] = {good, little, several,
-                                                         bad};
-
-__attribute__((format(printf, 3, 4))) static void
-put(const struct try_print *print, const char *style, const char *format, ...)
-{
-    bool coloured = print->colour && *style != '\0';
-    va_list args;
-
-    if (coloured)
-        buffer_print(print->out, "\033[%sm", style);
-    va_start(args, format);
-    buffer_vprint(print->out, format, args);
-    va_end(args);
-    if (coloured)
-        buffer_print(print->out, "\033[0m");
-}
-
 /* ---- values ---- */
 
 /* As JSON, cut where it is too long for the eye. */
-static void put_value(const struct try_print *print, const char *style,
+static void put_value(const struct try_print *print, enum try_paint style,
                       const uint8_t *value)
 {
     struct buffer text = {0};
@@ -49,8 +25,8 @@ static void put_value(const struct try_print *print, const char *style,
     for (size = text.size < VALUE_MAX ? text.size : VALUE_MAX;
          size < text.size && (text.data[size] & 0xc0) == 0x80;)
         size--;
-    put(print, style, "%.*s%s", (int)size, (const char *)text.data,
-        size < text.size ? "…" : "");
+    try_paint(print, style, "%.*s%s", (int)size, (const char *)text.data,
+              size < text.size ? "…" : "");
     buffer_free(&text);
 }
 
@@ -61,7 +37,7 @@ static void put_word(const struct try_print *print, const uint8_t *value)
     const uint8_t *bytes;
 
     if (cursor_kind(value) != CURSOR_STR) {
-        put_value(print, plain, value);
+        put_value(print, PAINT_PLAIN, value);
         return;
     }
     bytes = cursor_bytes(value, &size);
@@ -73,41 +49,42 @@ static void put_named(const struct try_print *print, const char *name,
 {
     if (value == NULL || cursor_kind(value) == CURSOR_NIL)
         return;
-    put(print, dim, " %s=", name);
+    try_paint(print, PAINT_DIM, " %s=", name);
     put_word(print, value);
 }
 
-/* What an event is, in one line and its key. */
-static void put_event(const struct try_print *print, const char *source,
-                      const uint8_t *event)
+/* What an event is, in a few words. */
+static void put_kind(const struct try_print *print, const uint8_t *event)
 {
     static const char *const names[] = {"tenant_id", "medium", "backend_id"};
     const uint8_t *type = try_field(event, "event_type");
-    const uint8_t *key = try_field(event, "object_key");
 
     if (type == NULL || cursor_kind(type) == CURSOR_NIL)
         type = try_field(event, "type");
     if (type != NULL)
         put_word(print, type);
     else
-        put_value(print, plain, event);
+        put_value(print, PAINT_PLAIN, event);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         put_named(print, names[i], try_field(event, names[i]));
-    if (source != NULL)
-        put(print, dim, " from %s", source);
-    buffer_print(print->out, "\n");
+}
+
+static void put_object_key(const struct try_print *print, const uint8_t *event)
+{
+    const uint8_t *key = try_field(event, "object_key");
+
     if (key == NULL || cursor_kind(key) == CURSOR_NIL)
         return;
-    put(print, dim, "%sobject_key=", indent);
+    try_paint(print, PAINT_DIM, "%sobject_key=", indent);
     put_word(print, key);
     buffer_print(print->out, "\n");
 }
 
 static void put_side(const struct try_print *print, char sign,
-                     const char *style, const uint8_t *name,
+                     enum try_paint style, const uint8_t *name,
                      const uint8_t *value)
 {
-    put(print, style, "%s%c ", indent, sign);
+    try_paint(print, style, "%s%c ", indent, sign);
     put_word(print, name);
     buffer_print(print->out, ": ");
     put_value(print, style, value);
@@ -119,9 +96,9 @@ static void put_change(void *context, const struct try_change *change)
     const struct try_print *print = context;
 
     if (change->old != NULL)
-        put_side(print, '-', old, change->name, change->old);
+        put_side(print, '-', PAINT_OLD, change->name, change->old);
     if (change->new != NULL)
-        put_side(print, '+', new, change->name, change->new);
+        put_side(print, '+', PAINT_NEW, change->name, change->new);
 }
 
 /* ---- names of streams that have something in common ---- */
@@ -147,12 +124,12 @@ static void put_name(struct names *names, const char *stream)
 
 /* ---- what streams got ---- */
 
-static bool is_same_event(const uint8_t *a, const uint8_t *b)
+static bool is_at(const struct try_out *out, uint32_t index,
+                  const uint8_t *event)
 {
-    size_t size = (size_t)(cursor_skip(a) - a);
+    const uint8_t *found = try_out_event(out, index);
 
-    return b != NULL && (size_t)(cursor_skip(b) - b) == size &&
-           memcmp(a, b, size) == 0;
+    return found != NULL && try_is_same(found, event);
 }
 
 /* The first stream that got the same at that place. */
@@ -161,7 +138,7 @@ static size_t first_with(const struct try_core *core, uint32_t index,
 {
     size_t i = 0;
 
-    while (!is_same_event(event, try_out_event(&core->outs[i], index)))
+    while (!is_at(&core->outs[i], index, event))
         i++;
     return i;
 }
@@ -174,7 +151,7 @@ static void put_receivers(const struct try_print *print, uint32_t index,
     for (size_t i = 0; i < print->core->out_count; i++) {
         const struct try_out *out = &print->core->outs[i];
 
-        if (is_same_event(event, try_out_event(out, index)))
+        if (is_at(out, index, event))
             put_name(&names, out->stream);
     }
     buffer_print(print->out, "\n");
@@ -184,18 +161,26 @@ static void put_result(const struct try_print *print,
                        const struct try_told *told, uint32_t index,
                        const uint8_t *event)
 {
-    bool same = is_same_event(told->event, event);
+    bool same = try_is_same(told->event, event);
 
     buffer_print(print->out, "%s", indent);
+    if (try_core_is_emitted(print->core, told->event, event)) {
+        try_paint(print, PAINT_SEVERAL, "emitted ");
+        put_kind(print, event);
+        put_receivers(print, index, event);
+        put_object_key(print, event);
+        return;
+    }
     if (told->verdict == TRY_SPLIT)
-        put(print, several, "%u", index + 1);
+        try_paint(print, PAINT_SEVERAL, "%u", index + 1);
     else
-        put(print, good, "kept");
+        try_paint(print, PAINT_GOOD, "kept");
     if (same)
-        put(print, dim, " unchanged");
+        try_paint(print, PAINT_DIM, " unchanged");
     put_receivers(print, index, event);
     if (try_diff(told->event, event, put_change, (void *)print) == 0 && !same)
-        put(print, dim, "%sthe same fields in other bytes\n", indent);
+        try_paint(print, PAINT_DIM, "%sthe same fields in other bytes\n",
+                  indent);
 }
 
 static void put_results(const struct try_print *print,
@@ -207,7 +192,7 @@ static void put_results(const struct try_print *print,
     for (size_t i = 0; i < core->out_count; i++)
         most = core->outs[i].events > most ? core->outs[i].events : most;
     if (told->verdict == TRY_SPLIT)
-        put(print, several, "%ssplit into %u\n", indent, most);
+        try_paint(print, PAINT_SEVERAL, "%ssplit into %u\n", indent, most);
     for (uint32_t index = 0; index < most; index++) {
         for (size_t i = 0; i < core->out_count; i++) {
             const uint8_t *event = try_out_event(&core->outs[i], index);
@@ -226,7 +211,7 @@ static void put_loss(const struct try_print *print, const struct try_out *first)
     const struct try_step *step = try_blame(core, first);
     struct names names = {print, " on "};
 
-    put(print, bad, "%slost", indent);
+    try_paint(print, PAINT_BAD, "%slost", indent);
     for (size_t i = 0; i < core->out_count; i++) {
         const struct try_out *out = &core->outs[i];
 
@@ -259,17 +244,28 @@ static void put_losses(const struct try_print *print)
     }
 }
 
+/* Has its failure been told as what an event was lost for? */
+static bool is_blamed(const struct try_core *core, const struct try_step *step)
+{
+    for (size_t i = 0; i < core->out_count; i++)
+        if (core->outs[i].lost > 0 && try_blame(core, &core->outs[i]) == step)
+            return true;
+    return false;
+}
+
 static void put_failure(const struct try_print *print,
                         const struct try_step *step)
 {
-    const char *fate = step->on_error == CONFIG_ON_ERROR_DROP
-                           ? "dropped by on_error"
-                           : "passed on by on_error";
+    static const char *const fates[] = {
+        [CONFIG_ON_ERROR_LOSE] = "failed",
+        [CONFIG_ON_ERROR_DROP] = "dropped by on_error",
+        [CONFIG_ON_ERROR_PASS] = "passed on by on_error",
+    };
 
-    put(print, little, "%s%s", indent, fate);
+    try_paint(print, PAINT_LITTLE, "%s%s", indent, fates[step->on_error]);
     if (step->stream != NULL)
         buffer_print(print->out, " on %s", step->stream);
-    buffer_print(print->out, ": %s: %s\n", step->script, step->failure);
+    buffer_print(print->out, " in %s: %s\n", step->script, step->failure);
 }
 
 /* Returns whether any filter said so. */
@@ -282,12 +278,12 @@ static bool put_drops(const struct try_print *print)
         const struct try_step *step = &core->steps[i];
 
         if (step->did.dropped > 0) {
-            put(print, little, "%sdropped", indent);
+            try_paint(print, PAINT_LITTLE, "%sdropped", indent);
             if (step->stream != NULL)
                 buffer_print(print->out, " on %s", step->stream);
             buffer_print(print->out, " by %s\n", step->script);
         }
-        if (step->did.errors > 0 && step->on_error != CONFIG_ON_ERROR_LOSE)
+        if (step->did.errors > 0 && !is_blamed(core, step))
             put_failure(print, step);
         any = any || step->did.dropped > 0 || step->did.errors > 0;
     }
@@ -304,10 +300,8 @@ static void put_key_field(void *context, const struct try_change *change)
         cursor_is_text(change->name, "version", 7))
         return;
     buffer_print(print->out, " ");
-    if (print->colour)
-        buffer_print(print->out, "\033[%sm", dim);
     put_word(print, change->name);
-    put(print, dim, "=");
+    try_paint(print, PAINT_DIM, "=");
     put_word(print, change->new);
 }
 
@@ -344,14 +338,18 @@ static void put_key(const struct try_print *print, const uint8_t *key)
 
 void try_text_event(const struct try_print *print, const struct try_told *told)
 {
-    put(print, bold, "#%" PRIu64 " ", print->events);
-    put_event(print, told->source, told->event);
+    try_paint(print, PAINT_BOLD, "#%" PRIu64 " ", print->events);
+    put_kind(print, told->event);
+    if (told->source != NULL)
+        try_paint(print, PAINT_DIM, " from %s", told->source);
+    buffer_print(print->out, "\n");
+    put_object_key(print, told->event);
     if (told->key != NULL)
         put_key(print, told->key);
     put_results(print, told);
     put_losses(print);
     if (!put_drops(print) && told->verdict == TRY_DROPPED) {
-        put(print, little, "%sdropped", indent);
+        try_paint(print, PAINT_LITTLE, "%sdropped", indent);
         buffer_print(print->out, ": no stream is left that takes it\n");
     }
     buffer_print(print->out, "\n");
@@ -383,14 +381,18 @@ static void put_arrivals(const struct try_print *print,
                          const struct try_out *out)
 {
     for (uint32_t index = 0; index < out->events; index++) {
+        const uint8_t *event = try_out_event(out, index);
+
         buffer_print(print->out, "%s%s gets ", indent, out->stream);
-        put_event(print, NULL, try_out_event(out, index));
+        put_kind(print, event);
+        buffer_print(print->out, "\n");
+        put_object_key(print, event);
     }
 }
 
 void try_text_mark(const struct try_print *print, const struct try_mark *mark)
 {
-    put(print, bold, "— %s", mark->kind);
+    try_paint(print, PAINT_BOLD, "— %s", mark->kind);
     if (mark->source != NULL)
         buffer_print(print->out, " of %s", mark->source);
     if (mark->missing > 0)
@@ -405,86 +407,4 @@ void try_text_mark(const struct try_print *print, const struct try_mark *mark)
         put_arrivals(print, &print->core->outs[i]);
     put_drops(print);
     buffer_print(print->out, "\n");
-}
-
-/* ---- the end ---- */
-
-static void put_counts(const struct try_print *print)
-{
-    put(print, bold, "%" PRIu64 " event%s", print->events,
-        print->events == 1 ? "" : "s");
-    for (size_t i = 0; i < TRY_VERDICTS; i++) {
-        buffer_print(print->out, i == 0 ? ": " : ", ");
-        put(print, print->verdicts[i] > 0 ? verdict_styles[i] : dim,
-            "%" PRIu64 " %s", print->verdicts[i], try_verdict_names[i]);
-    }
-    buffer_print(print->out, "\n");
-}
-
-/* How a table calls a filter. */
-static void name_step(const struct try_step *step, char *name, size_t room)
-{
-    snprintf(name, room, "%s%s%s", step->script,
-             step->stream != NULL ? " on " : "",
-             step->stream != NULL ? step->stream : "");
-}
-
-static void put_filter(const struct try_print *print,
-                       const struct try_step *step, int width)
-{
-    char name[128];
-
-    name_step(step, name, sizeof name);
-    buffer_print(print->out,
-                 "%-*s %7" PRIu64 " %8" PRIu64 " %10" PRIu64 " %6" PRIu64,
-                 width, name, step->all.kept, step->all.dropped,
-                 step->all.rewritten, step->all.split);
-    put(print, step->all.errors > 0 ? bad : plain, " %7" PRIu64,
-        step->all.errors);
-    buffer_print(print->out, "\n");
-    if (step->first_failure != NULL)
-        buffer_print(print->out, "  first error: %s\n", step->first_failure);
-}
-
-static void put_stream(const struct try_print *print, const struct try_out *out,
-                       int width)
-{
-    buffer_print(print->out, "%-*s %7" PRIu64, width, out->stream,
-                 out->total_events);
-    put(print, out->total_lost > 0 ? bad : plain, " %8" PRIu64,
-        out->total_lost);
-    buffer_print(print->out, "\n");
-}
-
-/* Of the first column of both tables. */
-static int find_width(const struct try_core *core)
-{
-    size_t width = sizeof "filter" - 1;
-    char name[128];
-
-    for (size_t i = 0; i < core->step_count; i++) {
-        name_step(&core->steps[i], name, sizeof name);
-        width = strlen(name) > width ? strlen(name) : width;
-    }
-    for (size_t i = 0; i < core->out_count; i++)
-        if (strlen(core->outs[i].stream) > width)
-            width = strlen(core->outs[i].stream);
-    return (int)width;
-}
-
-void try_text_summary(const struct try_print *print)
-{
-    const struct try_core *core = print->core;
-    int width = find_width(core);
-
-    put_counts(print);
-    buffer_print(print->out, "\n");
-    if (core->step_count > 0)
-        put(print, dim, "%-*s %7s %8s %10s %6s %7s\n", width, "filter", "kept",
-            "dropped", "rewritten", "split", "errors");
-    for (size_t i = 0; i < core->step_count; i++)
-        put_filter(print, &core->steps[i], width);
-    put(print, dim, "%-*s %7s %8s\n", width, "stream", "events", "left out");
-    for (size_t i = 0; i < core->out_count; i++)
-        put_stream(print, &core->outs[i], width);
 }

@@ -151,6 +151,19 @@ static void lose(const struct batch *batch, struct event *event)
     memcpy(reach, batch->widest, batch->words * sizeof *reach);
 }
 
+/* `hook`: NULL for on_event. */
+static void keep_failure(struct step *step, const char *hook, const char *text)
+{
+    struct buffer failure = {0};
+
+    if (hook != NULL)
+        buffer_print(&failure, "%s: ", hook);
+    buffer_print(&failure, "%s", text);
+    free(step->failure);
+    step->failure = memory_text(buffer_text(&failure), failure.size);
+    buffer_free(&failure);
+}
+
 /*
  * The fate of what the filter failed on.  Returns the slot to go on with: the
  * filter is told of the event that it lost itself, but not of a failure of
@@ -161,11 +174,10 @@ static uint32_t step_failed(struct step *step, const struct script *script,
 {
     struct event *event = &batch->slots[batch->current];
     bool is_event = event->state == EVENT_LIVE;
-    const char *failure = script_error_text(script);
 
     script_filter_counters(step->filter)->errors++;
-    free(step->failure);
-    step->failure = memory_text(failure, strlen(failure));
+    keep_failure(step, is_event ? NULL : batch_hook(batch),
+                 script_error_text(script));
     if (is_event && step->on_error == CONFIG_ON_ERROR_DROP)
         event->state = EVENT_DROPPED;
     if (is_event && step->on_error == CONFIG_ON_ERROR_PASS)

@@ -19,7 +19,8 @@ struct step {
     uint64_t due_ms; /* when on_tick is called next, if it has one */
     uint64_t errors; /* when the window began */
     bool failing;    /* it keeps failing: see chain_tick */
-    char *failure;   /* what its last error said; NULL: none yet */
+    char *failure;   /* what its last error said, with its hook unless that is
+                        on_event; NULL: none yet */
 };
 
 struct chain {

@@ -54,7 +54,7 @@ class Try(unittest.TestCase):
         counts = {"kept": 1, "dropped": 1, "split": 1}
         self.assertEqual(last["summary"], {
             "events": 4, "lost": 1, **counts,
-            "filters": [{"filter": "sample.lua", "rewritten": 1, "errors": 1,
+            "filters": [{"filter": "sample.lua", "rewritten": 1, "errors": 1, "emitted": 0,
                          "first_error": told[2]["error"], **counts}],
             "streams": [{"stream": "out", "events": 3, "left_out": 1}]})
         self.assertEqual(told[1]["dropped_by"], [{"filter": "sample.lua"}])
@@ -207,7 +207,25 @@ class Try(unittest.TestCase):
                       "streams": [{"name": "all", "bind": "ipc://all"}]}
             path = self.directory.write("kvgate.yaml", json.dumps(config))
             file = self.lines(generation_c("stored", 1, "fail"))
-            self.assertIn(f"    {words}: sample.lua: ", self.read_try(path, file, code=EXIT_FAILED))
+            self.assertIn(f"    {words} in sample.lua: ", self.read_try(path, file, code=EXIT_FAILED))
+
+    def test_what_hooks_emit_is_told_apart_and_their_failures_too(self):
+        hooks = self.directory.write("hooks.lua", HOOKS)
+        file = self.lines(generation_c("stored", 1, "k", tenant_id="a", medium="cpu",
+                                       backend_id="b"),
+                          '{"gap":{"after":1,"before":3,"missing":1}}')
+        text = self.read_try(hooks, file, code=EXIT_FAILED)
+        self.assertIn("    dropped by hooks.lua\n", text)
+        self.assertIn("    emitted seen backend_id=b\n", text)
+        self.assertIn("— gap of in: 1 missing\n"
+                      "    out leaves 2 numbers out\n"
+                      "    out gets lost medium=gap backend_id=b\n"
+                      "    out gets lost medium=guard backend_id=b\n", text)
+        self.assertIn(f"    failed in hooks.lua: on_batch: {self.directory.path}/hooks.lua:9: "
+                      "empty\n", text)
+        told = self.run_try(hooks, file, code=EXIT_FAILED)
+        self.assertEqual([line.get("verdict") for line in told], ["dropped", None, None])
+        self.assertEqual(told[0]["out"][0]["event"]["event_type"], "seen")
 
     def test_colours_are_for_terminals_that_want_them(self):
         file = self.lines(generation_c("stored", 1))
@@ -218,6 +236,23 @@ class Try(unittest.TestCase):
             self.assertEqual("\033[" in text, wanted, text)
         self.assertNotIn("\033[", self.read_try(self.filter, file))
 
+
+HOOKS = """local emit = require "kvgate.emit"
+return function()
+  return {
+    on_event = function()
+      emit { event_type = "seen", backend_id = "b" }
+      return false
+    end,
+    on_batch = function(batch)
+      if batch.count == 0 then error "empty" end
+    end,
+    on_loss = function(source, reach, cause)
+      emit { event_type = "lost", medium = cause, backend_id = "b" }
+    end,
+  }
+end
+"""
 
 TEXT = """#1 stored tenant_id=a medium=cpu backend_id=b
     object_key=k
@@ -242,8 +277,8 @@ TEXT = """#1 stored tenant_id=a medium=cpu backend_id=b
 
 4 events: 1 kept, 1 dropped, 1 split, 1 lost
 
-filter        kept  dropped  rewritten  split  errors
-sample.lua       1        1          1      1       1
+filter        kept  dropped  rewritten  split  emitted  errors
+sample.lua       1        1          1      1        0       1
   first error: DIRECTORY/sample.lua:5: on purpose
 stream      events left out
 out              3        1
