@@ -80,7 +80,7 @@ end
 -- ---- a chain that lives on ----
 
 ---@class kvgate.testing.Result what became of an event
----@field verdict "kept"|"dropped"|"split"|"lost"
+---@field verdict "kept"|"dropped"|"split"|"lost" kept: any stream got anything
 ---@field streams table<string, table[]> the events that each stream got, if it got any
 ---@field error string? what the filter said that it was lost for, with file and line
 ---@field raw table<string, string[]> the same events as they are on the wire
@@ -89,13 +89,14 @@ end
 local Chain = {}
 Chain.__index = Chain
 
---- Events on which a filter of the chain has failed so far.
-local function count_errors(core)
-  local count = 0
-  for number in core:metrics():gmatch "\nkvgate_filter_errors_total{[^}]*} (%d+)" do
-    count = count + tonumber(number)
+--- What the filters of the chain have counted so far, all together.
+---@return table<string, integer> # errors, split
+local function counters(core)
+  local counts = { errors = 0, split = 0 }
+  for name, number in core:metrics():gmatch "\nkvgate_filter_(%w+)_total{[^}]*} (%d+)" do
+    if counts[name] then counts[name] = counts[name] + tonumber(number) end
   end
-  return count
+  return counts
 end
 
 --- What the streams sent since the last call.
@@ -116,11 +117,8 @@ function Chain:collect()
   return streams, raw
 end
 
-local function judge(failed, streams)
-  local most = 0
-  for _, events in pairs(streams) do most = math.max(most, #events) end
-  if most > 1 then return "split" end
-  if most == 1 then return "kept" end
+local function judge(failed, split, streams)
+  if next(streams) then return split and "split" or "kept" end
   return failed and "lost" or "dropped"
 end
 
@@ -135,17 +133,19 @@ end
 ---@return kvgate.testing.Result # its verdict is that of an only event
 function Chain:send_all(events, source)
   local sender, name = self:sender(source)
-  local errors, encoded = count_errors(self.core), {}
+  local before, encoded = counters(self.core), {}
   for index, event in ipairs(events) do
     sender.id = sender.id + 1
     encoded[index] = encode(event, sender.id)
   end
   sender.number = sender.number + 1
   self.core:receive(name, sender.number, wire.payload(nil, encoded))
-  local failed = count_errors(self.core) > errors
+  local after = counters(self.core)
+  local failed = after.errors > before.errors
   local streams, raw = self:collect()
   return {
-    verdict = judge(failed, streams), streams = streams, raw = raw, sent = encoded,
+    verdict = judge(failed, after.split > before.split, streams),
+    streams = streams, raw = raw, sent = encoded,
     error = failed and self.core:failure() or nil,
   }
 end

@@ -66,6 +66,8 @@ local function tag(items, metatable, name)
   return items
 end
 
+---@class kvgate.Value what scripts get
+---@field null any stands for nil inside a list or map
 local public = { null = null }
 value.public = public
 
@@ -81,6 +83,7 @@ function public.map(items) return tag(items, map_mt, "map") end
 
 --- Bytes to be written as msgpack bin.
 ---@param bytes string
+---@return table
 function public.bin(bytes)
   if type(bytes) ~= "string" then error("bin(string): not a " .. type(bytes), 2) end
   return setmetatable({ bytes = bytes }, bin_mt)
@@ -88,6 +91,7 @@ end
 
 --- A number to be written as float64 even if it is an integer.
 ---@param number number
+---@return table
 function public.float(number)
   if type(number) ~= "number" then error("float(number): not a " .. type(number), 2) end
   return setmetatable({ number = number }, float_mt)
@@ -96,6 +100,7 @@ end
 --- A msgpack extension value.
 ---@param kind integer -128 to 127
 ---@param bytes string
+---@return table
 function public.ext(kind, bytes)
   if type(kind) ~= "number" or kind % 1 ~= 0 or kind < -128 or kind > 127 then
     error("ext(type, bytes): type is an integer from -128 to 127", 2)
@@ -396,4 +401,4 @@ function value.integer(item)
   return nil
 end
 
-return value
+return value --[[@as kvgate.Value]]

@@ -21,6 +21,17 @@ return function(options)
 end
 ]]
 
+local HOOKS = [[
+local emit = require "kvgate.emit"
+return function()
+  return {
+    on_loss = function(_, _, cause, count) emit { event_type = cause .. " " .. count } end,
+    on_tick = function() emit { event_type = "tick" } end,
+    every = 2,
+  }
+end
+]]
+
 describe("kvgate.testing", function()
   local path
 
@@ -28,6 +39,7 @@ describe("kvgate.testing", function()
     path = testing.path
     local directory = folder.new()
     folder.write(directory .. "/sample.lua", FILTER)
+    folder.write(directory .. "/hooks.lua", HOOKS)
     testing.path = { directory, "filters" }
   end)
 
@@ -111,6 +123,16 @@ describe("kvgate.testing", function()
     subject:reload { { script = "select_medium.lua", options = { keep = "disk" } } }
     assert.equal("dropped", verdict(subject, "k"))
     assert.has_error(function() subject:reload { { script = "absent.lua" } } end)
+  end)
+
+  it("calls the other hooks: on_loss at a gap and a restart, on_tick as time passes", function()
+    local subject = testing.filter "hooks.lua"
+    assert.equal("gap 2", subject:gap(2).streams.out[1].event_type)
+    assert.equal("guard 1", subject:send({}).streams.out[1].event_type)
+    assert.equal("restart 1", subject:restart().streams.out[1].event_type)
+    local types = {}
+    for i, event in ipairs(subject:advance(5000).out) do types[i] = event.event_type end
+    assert.same({ "tick", "tick" }, types)
   end)
 
   it("says what an event was lost for", function()
