@@ -147,8 +147,10 @@ static void serve_polls(struct loop *loop)
     if (gateway->admin != NULL && (loop->polls[POLL_ADMIN].revents != 0 ||
                                    admin_timeout(gateway->admin) == 0))
         admin_run(gateway->admin);
-    if (loop->generation != gateway->generation)
+    if (loop->generation != gateway->generation) {
         make_polls(loop);
+        loop->tick_due_ms = 0; /* new filters have times of their own */
+    }
 }
 
 static void serve_timers(struct loop *loop)
