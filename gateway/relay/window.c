@@ -35,10 +35,9 @@ static void event_is_malformed(const struct window *window, struct event *event)
               event_fault_text(fault));
 }
 
-static void window_prepare(const struct window *window)
+/* What marks and emitted events have of the window. */
+static void describe(const struct window *window, struct batch *batch)
 {
-    struct batch *batch = batch_of(window);
-
     batch->source = window->source_index;
     batch->widest = window->reach;
     batch->timestamp = window->header->timestamp;
@@ -47,11 +46,20 @@ static void window_prepare(const struct window *window)
     batch->last_id = window->last_id;
     if (window->message != NULL)
         batch->sequence = seq_read(window->message->sequence);
+}
+
+static void window_prepare(const struct window *window)
+{
+    struct batch *batch = batch_of(window);
+    const uint64_t *from = window->reach;
+    uint64_t *reach = batch->reach;
+    size_t words = batch->words;
+
+    describe(window, batch);
     for (uint32_t slot = batch->head; slot != EVENT_END;) {
         struct event *event = &batch->slots[slot];
 
-        memcpy(reach_of(window, slot), window->reach,
-               window->pipeline->words * sizeof *window->reach);
+        memcpy(reach + slot * words, from, words * sizeof *from);
         if (event->state == EVENT_LOST)
             event_is_malformed(window, event);
         slot = event->next;
@@ -149,10 +157,9 @@ static bool is_canonical(const struct window *window, size_t events_size)
 }
 
 /* memcmp would do, but sets are a word or two: its call costs more. */
-static bool same_set(const struct window *window, const uint64_t *a,
-                     const uint64_t *b)
+static bool same_set(size_t words, const uint64_t *a, const uint64_t *b)
 {
-    for (uint32_t word = 0; word < window->pipeline->words; word++)
+    for (size_t word = 0; word < words; word++)
         if (a[word] != b[word])
             return false;
     return true;
@@ -173,6 +180,8 @@ static uint32_t first_event(const struct batch *batch)
 static bool accept_all(const struct window *window, size_t *events_size)
 {
     const struct batch *batch = batch_of(window);
+    const struct accept *accept = window->pipeline->accept;
+    size_t words = batch->words;
     uint32_t slot = first_event(batch);
     const uint64_t *first;
     bool whole = true;
@@ -183,12 +192,12 @@ static bool accept_all(const struct window *window, size_t *events_size)
     first = reach_of(window, slot);
     while (slot != EVENT_END) {
         const struct event *event = &batch->slots[slot];
-        uint64_t *reach = reach_of(window, slot);
+        uint64_t *reach = batch->reach + slot * words;
 
         if (event->state == EVENT_LIVE)
-            accept_apply(window->pipeline->accept, event, reach);
+            accept_apply(accept, event, reach);
         whole = whole && event->state == EVENT_LIVE && event->edits == NULL &&
-                same_set(window, reach, first);
+                same_set(words, reach, first);
         *events_size += event->size;
         count++;
         slot = event->next;

@@ -410,6 +410,7 @@ static void border_split(struct border *border, uint32_t count)
         link = &batch->slots[border->order[i]].next;
     }
     *link = rest;
+    batch->mark = batch->used; /* they are the batch's, whatever fails now */
 }
 
 /* ---- the struct ---- */

@@ -13,9 +13,6 @@ local C = ffi.C
 local END = C.EVENT_END
 local apart = world.apart
 
---- Fields whose value an event has under a second name, too.
-local ALIASES = { block_hashes = "seq_hashes", parent_block_hash = "parent_hash" }
-
 local function new_slot(event_type)
   local slot = border.make(border, event_type, #event_type)
   if slot ~= END then return slot end
@@ -26,28 +23,36 @@ local function new_slot(event_type)
     :format(C.BORDER_EMITTED, border.batch.capacity), 0)
 end
 
---- As the publisher has them, an event's second names say the same as the first.
-local function assign_aliases(event, fields)
-  for alias, name in pairs(ALIASES) do
-    local item = rawget(fields, name)
-    if item ~= nil and rawget(fields, alias) == nil and event.at[events.field(alias)] ~= 0 then
-      events.assign(event, alias, item)
-    end
-  end
+--- Does the event have the field that is called so?
+local function has(event, name)
+  local field = events.field(name)
+  return field ~= nil and event.at[field] ~= 0
 end
 
---- Names are sorted, so that fields which no layout has come in the same order every time.
+--- Fields that the layout has stay in their places. Others follow, in the same order every time.
 local function assign_all(event, fields)
-  local names = {}
-  for name in next, fields do
-    if type(name) ~= "string" then
+  local others
+  for name, item in next, fields do
+    if has(event, name) then
+      events.assign(event, name, item)
+    elseif type(name) == "string" then
+      others = others or {}
+      others[#others + 1] = name
+    else
       error("emit: a field's name is a string, not " .. fault.name(name), 0)
     end
-    names[#names + 1] = name
   end
-  table.sort(names)
-  for _, name in ipairs(names) do events.assign(event, name, rawget(fields, name)) end
-  assign_aliases(event, fields)
+  if not others then return end
+  table.sort(others)
+  for _, name in ipairs(others) do events.assign(event, name, rawget(fields, name)) end
+end
+
+--- A publisher says the same under both names.
+local function assign_alias(event, fields, alias, name)
+  local item = rawget(fields, name)
+  if item ~= nil and rawget(fields, alias) == nil and has(event, alias) then
+    events.assign(event, alias, item)
+  end
 end
 
 local function narrow(slot, streams)
@@ -76,7 +81,10 @@ local function make(fields, streams)
     error("emit: event_type is a string, not " .. fault.name(event_type), 0)
   end
   local slot = new_slot(event_type)
-  assign_all(border.batch.slots + slot, fields)
+  local event = border.batch.slots + slot
+  assign_all(event, fields)
+  assign_alias(event, fields, "block_hashes", "seq_hashes")
+  assign_alias(event, fields, "parent_block_hash", "parent_hash")
   if streams ~= nil then narrow(slot, streams) end
   border.emit(border, slot)
 end
