@@ -93,7 +93,6 @@ static bool read_options(struct try_options *options, int argc, char **argv,
                          struct error *error)
 {
     int operand = arguments_read(argc, argv, table, options, error);
-
     if (operand < 0)
         return false;
     if (options->help)
@@ -105,6 +104,16 @@ static bool read_options(struct try_options *options, int argc, char **argv,
     options->subject = argv[operand];
     options->files = argv + operand + 1;
     options->file_count = (size_t)(argc - operand - 1);
+    if (!try_core_is_filter(options->subject) &&
+        (options->options != NULL || options->streams.count > 0)) {
+        error_set(error,
+                  "--options and --streams go with a FILTER (*.lua); %s "
+                  "says them itself",
+                  options->subject);
+        return false;
+    }
+    if (options->streams.count == 0)
+        options->streams = (struct argument_list){.items = {"out"}, .count = 1};
     return true;
 }
 

@@ -10,6 +10,7 @@
 #include "relay/stream.h"
 
 #include <libgen.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,7 +53,7 @@ static bool keep_forwarded(void *context, const struct sink_head *head,
 
 /* ---- the configuration of one filter ---- */
 
-static bool is_filter(const char *path)
+bool try_core_is_filter(const char *path)
 {
     size_t size = strlen(path);
 
@@ -70,15 +71,10 @@ static void put_quoted(struct buffer *out, const char *text)
 
 static void put_streams(struct buffer *out, const struct try_subject *subject)
 {
-    static const char *const only[] = {"out"};
-    const char *const *names =
-        subject->stream_count > 0 ? subject->streams : only;
-    size_t count = subject->stream_count > 0 ? subject->stream_count : 1;
-
     buffer_print(out, "streams:\n");
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < subject->stream_count; i++) {
         buffer_print(out, "  - {name: ");
-        put_quoted(out, names[i]);
+        put_quoted(out, subject->streams[i]);
         buffer_print(out, ", bind: 'ipc://%zu'}\n", i);
     }
 }
@@ -103,6 +99,30 @@ static struct config *read_filter(const struct try_subject *subject,
     free(path);
     buffer_free(&text);
     return config;
+}
+
+/*
+ * Mistakes in a configuration that nobody wrote: their place in it says nothing
+ * but that they are in the options, which stand in its last line.
+ */
+static void put_mistakes(struct buffer *out, const struct try_subject *subject,
+                         struct buffer *found)
+{
+    size_t path_size = strlen(subject->path);
+    unsigned last = (unsigned)subject->stream_count + 5;
+    char *rest = (char *)buffer_text(found);
+
+    for (char *at; (at = strsep(&rest, "\n")) != NULL;) {
+        unsigned line = 0;
+        int size = 0;
+
+        if (strncmp(at, subject->path, path_size) == 0)
+            sscanf(at + path_size, ":%u:%*u: %n", &line, &size);
+        if (size > 0)
+            at += path_size + (size_t)size;
+        if (*at != '\0')
+            buffer_print(out, "%s%s\n", line >= last ? "--options: " : "", at);
+    }
 }
 
 /* ---- open ---- */
@@ -161,14 +181,29 @@ static bool adopt(struct try_core *core, struct buffer *mistakes)
     return true;
 }
 
+static bool open_filter(struct try_core *core,
+                        const struct try_subject *subject,
+                        struct buffer *mistakes)
+{
+    struct buffer found = {0};
+    bool opened;
+
+    core->config = read_filter(subject, &found);
+    opened = core->config != NULL && adopt(core, &found);
+    put_mistakes(mistakes, subject, &found);
+    buffer_free(&found);
+    return opened;
+}
+
 bool try_core_open(struct try_core *core, const struct try_subject *subject,
                    struct buffer *mistakes)
 {
     *core = (struct try_core){.relay = relay_new(),
-                              .is_filter = is_filter(subject->path),
+                              .is_filter = try_core_is_filter(subject->path),
                               .now = {TIME_MS, TIME_MS}};
-    core->config = core->is_filter ? read_filter(subject, mistakes)
-                                   : config_load(subject->path, mistakes);
+    if (core->is_filter)
+        return open_filter(core, subject, mistakes);
+    core->config = config_load(subject->path, mistakes);
     return core->config != NULL && adopt(core, mistakes);
 }
 

@@ -64,11 +64,14 @@ struct try_core {
     bool failed;            /* an event was lost or a filter failed, ever */
 };
 
+/* Is it a filter's name, *.lua, and not a configuration's? */
+bool try_core_is_filter(const char *path);
+
 /* How a subject is to be opened. */
 struct try_subject {
     const char *path;           /* a configuration, or a filter: *.lua */
     const char *options;        /* of the filter, YAML; NULL: none */
-    const char *const *streams; /* names for the filter; none: "out" */
+    const char *const *streams; /* that the filter may name */
     size_t stream_count;
 };
 

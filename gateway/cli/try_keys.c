@@ -53,6 +53,7 @@ bool try_keys_open(struct try_core *keys, const struct config *config,
                    struct buffer *mistakes)
 {
     const struct config_value *conventions = find_in(config, "convention");
+    static const char *const streams[] = {"out"};
     struct buffer options = {0};
     bool opened;
 
@@ -65,7 +66,9 @@ bool try_keys_open(struct try_core *keys, const struct config *config,
     opened =
         try_core_open(keys,
                       &(struct try_subject){.path = "explain_key.lua",
-                                            .options = buffer_text(&options)},
+                                            .options = buffer_text(&options),
+                                            .streams = streams,
+                                            .stream_count = 1},
                       mistakes);
     buffer_free(&options);
     return opened;

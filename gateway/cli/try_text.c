@@ -292,12 +292,22 @@ static bool put_drops(const struct try_print *print)
 
 /* ---- blocks ---- */
 
-static void put_key_field(void *context, const struct try_change *change)
+/* What a person looks for first, in this order. */
+static const char *const key_fields[] = {"model", "prefix", "salt",  "tp",
+                                         "pp",    "hash",   "digest"};
+
+enum { KEY_FIELDS = sizeof key_fields / sizeof *key_fields };
+
+static void put_other_field(void *context, const struct try_change *change)
 {
     const struct try_print *print = context;
+    bool told = cursor_is_text(change->name, "convention", 10) ||
+                cursor_is_text(change->name, "version", 7);
 
-    if (cursor_is_text(change->name, "convention", 10) ||
-        cursor_is_text(change->name, "version", 7))
+    for (size_t i = 0; i < KEY_FIELDS; i++)
+        told = told || cursor_is_text(change->name, key_fields[i],
+                                      strlen(key_fields[i]));
+    if (told)
         return;
     buffer_print(print->out, " ");
     put_word(print, change->name);
@@ -331,7 +341,13 @@ static void put_key(const struct try_print *print, const uint8_t *key)
         buffer_print(print->out, ", ");
         put_word(print, try_field(key, "version"));
         buffer_print(print->out, ":");
-        try_diff(no_fields, key, put_key_field, (void *)print);
+        for (size_t i = 0; i < KEY_FIELDS; i++) {
+            const uint8_t *value = try_field(key, key_fields[i]);
+
+            if (value != NULL)
+                put_named(print, key_fields[i], value);
+        }
+        try_diff(no_fields, key, put_other_field, (void *)print);
     }
     buffer_print(print->out, "\n");
 }

@@ -195,8 +195,19 @@ local function methods_of_template(Template, Match, state)
   return methods
 end
 
+--- What a word that is no method reads as: an error that names those there are.
+local function unknown_method(name, methods)
+  local known = {}
+  for method in pairs(methods) do known[#known + 1] = method end
+  table.sort(known)
+  return function(_, method)
+    error(("%s has no method %q%s"):format(name, tostring(method), fault.hint(method, known)), 0)
+  end
+end
+
 --- Give a struct that does not exist its methods.
 local function dress(struct, name, methods, shown)
+  setmetatable(methods, { __index = unknown_method(name, methods) })
   ffi.metatype(struct, {
     __index = methods,
     __newindex = sealed(name),

@@ -150,7 +150,7 @@ class Try(unittest.TestCase):
         told = self.run_try(self.filter, file, "--explain-keys")
         self.assertEqual(told[1]["key"]["convention"], "integer")
         text = self.read_try("keys_to_hashes.lua", file, *options)
-        self.assertIn("    vllm, group: dcp=0 digest=9edbe9bd18ad781d group=0 ", text)
+        self.assertIn("    vllm, group: model=Qwen3-8B tp=1 pp=0 ", text)
         self.assertIn("    matches none of: vllm\n", text)
 
     def test_what_cannot_be_read_is_told_with_its_place(self):
@@ -174,6 +174,19 @@ class Try(unittest.TestCase):
         told = self.run_try(self.filter, self.lines({"x": 1}), code=EXIT_FAILED)
         self.assertEqual(told[0]["verdict"], "lost")
         self.assertEqual(told[0]["error"], "no event_type")
+
+    def test_mistakes_of_a_filter_alone_are_told_without_places_that_nobody_wrote(self):
+        file = self.lines(generation_c("stored", 1))
+        for options, words in (
+                ("{ keeps: cpu }", 'filter select_medium.lua: unknown option "keeps"; did you mean '
+                                   '"keep"? known are drop, keep\n'),
+                ("{ keep: cpu", "--options: this is not YAML: ")):
+            self.read_try("select_medium.lua", file, "--options", options, code=EXIT_CONFIG)
+            self.assertEqual(self.said[:len(words)], words)
+        config = self.directory.write("kvgate.yaml", "")
+        for option in ("--options", "--streams"):
+            self.read_try(config, file, option, "x", code=EXIT_USAGE)
+            self.assertIn("go with a FILTER", self.said)
 
     def test_text_shows_each_event_at_a_glance(self):
         keys = ["k", "drop", "fail", "split"]

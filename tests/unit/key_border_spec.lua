@@ -234,6 +234,8 @@ describe("a mistake with a template is told:", function()
     { "a template that is none", 'keys.template "{a"', 'key template "{a": column 1: { is never' },
     { "a template that is a number", "keys.template(5)", "a template is a string, not the" },
     { "an unknown convention", 'keys.convention "sgl"', "known are lmcache, sglang, vllm" },
+    { "a method that a match lacks", 't:match_string "x@1":itn "n"',
+      'a match has no method "itn"; did you mean "int"?' },
     { "a change of a template", "t.match = nil", "a template cannot be changed" },
     { "a change of a match", 't:match_string "x@1".string = nil', "a match cannot be changed" },
     { "templates without end", 'for _ = 1, 2000 do keys.template "x" end', "make them once" },
