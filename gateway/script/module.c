@@ -2,12 +2,18 @@
 
 __attribute__((visibility("default"))) int luaopen_gateway(lua_State *L);
 
-void module_class(lua_State *L, const char *name, const luaL_Reg *methods)
+void module_class(lua_State *L, const char *name, const luaL_Reg *methods,
+                  lua_CFunction free)
 {
     luaL_newmetatable(L, name);
     lua_newtable(L);
     luaL_setfuncs(L, methods, 0);
     lua_setfield(L, -2, "__index");
+    if (free != NULL) {
+        lua_pushcfunction(L, free);
+        lua_setfield(L, -2, "__gc");
+    }
+    lua_pop(L, 1);
 }
 
 int luaopen_gateway(lua_State *L)

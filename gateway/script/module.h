@@ -18,7 +18,8 @@ void module_keys(lua_State *L);      /* key templates */
 void module_relay(lua_State *L);     /* the whole relay */
 void module_sequence(lua_State *L);  /* trackers and stampers */
 
-/* A metatable of that name, with its methods, left on the stack. */
-void module_class(lua_State *L, const char *name, const luaL_Reg *methods);
+/* A metatable of that name; `free`, for __gc, may be NULL. */
+void module_class(lua_State *L, const char *name, const luaL_Reg *methods,
+                  lua_CFunction free);
 
 #endif

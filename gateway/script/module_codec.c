@@ -477,13 +477,7 @@ static const luaL_Reg functions[] = {{"check", codec_check},
 
 void module_codec(lua_State *L)
 {
-    luaL_newmetatable(L, reader_name);
-    lua_pushcfunction(L, reader_gc);
-    lua_setfield(L, -2, "__gc");
-    lua_newtable(L);
-    luaL_register(L, NULL, methods);
-    lua_setfield(L, -2, "__index");
-    lua_pop(L, 1);
+    module_class(L, reader_name, methods, reader_gc);
     lua_newtable(L);
     luaL_register(L, NULL, functions);
     lua_setfield(L, -2, "codec");

@@ -123,12 +123,6 @@ static const luaL_Reg functions[] = {{"template", template_new},
 
 void module_keys(lua_State *L)
 {
-    luaL_newmetatable(L, type_name);
-    lua_newtable(L);
-    luaL_register(L, NULL, methods);
-    lua_setfield(L, -2, "__index");
-    lua_pushcfunction(L, template_gc);
-    lua_setfield(L, -2, "__gc");
-    lua_pop(L, 1);
+    module_class(L, type_name, methods, template_gc);
     luaL_register(L, NULL, functions);
 }

@@ -437,9 +437,6 @@ void module_relay(lua_State *L)
         {NULL, NULL},
     };
 
-    module_class(L, type_name, relay_methods);
-    lua_pushcfunction(L, free_relay);
-    lua_setfield(L, -2, "__gc");
-    lua_pop(L, 1);
+    module_class(L, type_name, relay_methods, free_relay);
     luaL_setfuncs(L, functions, 0);
 }

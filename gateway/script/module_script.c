@@ -409,12 +409,6 @@ static const luaL_Reg functions[] = {{"script", object_new}, {NULL, NULL}};
 
 void module_script(lua_State *L)
 {
-    luaL_newmetatable(L, type_name);
-    lua_newtable(L);
-    luaL_register(L, NULL, methods);
-    lua_setfield(L, -2, "__index");
-    lua_pushcfunction(L, object_gc);
-    lua_setfield(L, -2, "__gc");
-    lua_pop(L, 1);
+    module_class(L, type_name, methods, object_gc);
     luaL_register(L, NULL, functions);
 }

@@ -116,8 +116,7 @@ void module_sequence(lua_State *L)
         {NULL, NULL},
     };
 
-    module_class(L, "gateway.tracker", tracker_methods);
-    module_class(L, "gateway.stamper", stamper_methods);
-    lua_pop(L, 2);
+    module_class(L, "gateway.tracker", tracker_methods, NULL);
+    module_class(L, "gateway.stamper", stamper_methods, NULL);
     luaL_setfuncs(L, functions, 0);
 }
