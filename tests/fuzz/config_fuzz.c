@@ -3,7 +3,7 @@
  *
  * Never both, never neither.  A configuration is whole: nothing that config.h
  * promises is missing.  A mistake is one line of printable UTF-8 with a place
- * that exists in the text.
+ * that exists in the text.  One that is broken has what scripts are loaded by.
  */
 #include "base/config.h"
 #include "base/text.h"
@@ -38,6 +38,8 @@ static void check_filters(const struct config_filters *filters)
     for (size_t i = 0; i < filters->count; i++) {
         const struct config_filter *filter = &filters->items[i];
 
+        if (filter->broken)
+            continue;
         require(filter->script != NULL && *filter->script != '\0');
         require(filter->options->kind == CONFIG_MAP ||
                 filter->options->kind == CONFIG_NULL);
@@ -81,6 +83,22 @@ static void check_config(const struct config *config)
     }
     for (size_t i = 0; i < config->stream_count; i++)
         check_stream(&config->streams[i], config->source_count);
+    check_filters(&config->filters);
+    config_paths_free(config_script_path(config, installed, 1));
+}
+
+/* What is left of one with mistakes. */
+static void check_broken(const struct config *config)
+{
+    static const char *const installed[] = {"/installed"};
+
+    require(config->source_count > 0 && config->stream_count > 0);
+    for (size_t i = 0; i < config->source_count; i++)
+        require(config->sources[i].name != NULL);
+    for (size_t i = 0; i < config->stream_count; i++) {
+        require(config->streams[i].name != NULL);
+        check_filters(&config->streams[i].filters);
+    }
     check_filters(&config->filters);
     config_paths_free(config_script_path(config, installed, 1));
 }
@@ -145,6 +163,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_config(config);
     } else {
         check_mistakes(&mistakes, size);
+        if (config != NULL)
+            check_broken(config);
     }
     config_free(config);
     buffer_free(&mistakes);
