@@ -89,6 +89,7 @@ static const struct config_key root_keys[] = {
     {"sources", config_read_sources, 0, true},
     {"filters", config_read_filters, offsetof(struct config, filters), false},
     {"streams", config_read_streams, 0, true},
+    {"dead_letters", config_read_dead_letters, 0, false},
 };
 
 /* ---- reading ---- */
@@ -190,11 +191,14 @@ void config_free(struct config *config)
         config_source_clear(&config->sources[i]);
     for (size_t i = 0; i < config->stream_count; i++)
         config_stream_clear(&config->streams[i]);
+    if (config->dead_letters != NULL)
+        config_stream_clear(config->dead_letters);
     for (size_t i = 0; i < config->script_path_count; i++)
         free(config->script_path[i]);
     config_filters_clear(&config->filters);
     free(config->sources);
     free(config->streams);
+    free(config->dead_letters);
     free(config->script_path);
     free(config->admin_host);
     free(config->log_level);

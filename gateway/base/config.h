@@ -56,14 +56,15 @@ struct config_socket {
 enum config_on_error {
     CONFIG_ON_ERROR_LOSE = 0,
     CONFIG_ON_ERROR_DROP,
-    CONFIG_ON_ERROR_PASS
+    CONFIG_ON_ERROR_PASS,
+    CONFIG_ON_ERROR_DEAD_LETTER /* lose, and publish what was lost */
 };
 
 struct config_filter {
     char *script; /* as written; found along config_script_path */
     struct config_value *options; /* never NULL: a CONFIG_MAP or CONFIG_NULL */
     enum config_on_error on_error;
-    struct config_mark mark;
+    struct config_mark mark, on_error_mark;
     bool broken; /* a mistake in it is told already */
 };
 
@@ -147,7 +148,20 @@ struct config {
     struct config_filters filters;
     struct config_stream *streams;
     size_t stream_count;
+    struct config_stream *dead_letters; /* NULL: there are none */
 };
+
+/* The stream of the dead letters; no other may have its name. */
+extern const char config_dead_letters[];
+
+/* All that is published: the streams, then the dead letters if there are
+ * any. */
+size_t config_output_count(const struct config *config);
+const struct config_stream *config_output(const struct config *config,
+                                          size_t index);
+
+/* Whether some filter's failures become dead letters. */
+bool config_has_letters(const struct config *config);
 
 /*
  * Read `text` (`size` bytes of YAML) that came from `path`.  Returns a new

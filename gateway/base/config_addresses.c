@@ -136,7 +136,7 @@ static void check_uses(struct config_judge *judge, struct use *uses,
 void config_check_addresses(struct config_judge *judge)
 {
     const struct config *config = judge->config;
-    size_t most = config->source_count + config->stream_count + 1;
+    size_t most = config->source_count + config_output_count(config) + 1;
     struct use *uses = memory_new(most * sizeof *uses);
     char admin[CONFIG_ENDPOINT_MAX] = "";
     size_t count = 0;
@@ -144,9 +144,9 @@ void config_check_addresses(struct config_judge *judge)
     for (size_t i = 0; i < config->source_count; i++)
         add_socket(uses, &count, "source", config->sources[i].name,
                    &config->sources[i].socket);
-    for (size_t i = 0; i < config->stream_count; i++)
-        add_socket(uses, &count, "stream", config->streams[i].name,
-                   &config->streams[i].socket);
+    for (size_t i = 0; i < config_output_count(config); i++)
+        add_socket(uses, &count, "stream", config_output(config, i)->name,
+                   &config_output(config, i)->socket);
     if (config->admin_host != NULL) {
         bool ipv6 = strchr(config->admin_host, ':') != NULL;
 

@@ -6,13 +6,14 @@
 static void read_on_error(struct config_judge *judge,
                           const struct config_value *value, void *field)
 {
-    static const char *const words[] = {"lose", "drop", "pass"};
-    enum config_on_error *on_error = field;
+    static const char *const words[] = {"lose", "drop", "pass", "dead_letter"};
+    struct config_filter *filter = field;
     int word =
         config_read_word(judge, value, words, sizeof words / sizeof *words);
 
     if (word >= 0)
-        *on_error = (enum config_on_error)word;
+        filter->on_error = (enum config_on_error)word;
+    filter->on_error_mark = value->mark;
 }
 
 static void read_options(struct config_judge *judge,
@@ -31,8 +32,7 @@ static void read_options(struct config_judge *judge,
 static const struct config_key filter_keys[] = {
     {"script", config_read_path, offsetof(struct config_filter, script), true},
     {"options", read_options, offsetof(struct config_filter, options), false},
-    {"on_error", read_on_error, offsetof(struct config_filter, on_error),
-     false},
+    {"on_error", read_on_error, 0, false},
 };
 
 static void read_filter(struct config_judge *judge,

@@ -2,8 +2,8 @@
  * config_parts - the readers of the configuration's larger parts
  *
  * Each has a file: config_source.c, config_stream.c, config_filter.c,
- * config_accept.c, config_limits.c; config_whole.c and config_addresses.c look
- * at what no part can see alone.
+ * config_accept.c, config_limits.c, config_letters.c; config_whole.c and
+ * config_addresses.c look at what no part can see alone.
  */
 #ifndef BASE_CONFIG_PARTS_H
 #define BASE_CONFIG_PARTS_H
@@ -15,6 +15,10 @@ void config_read_sources(struct config_judge *judge,
                          const struct config_value *value, void *field);
 void config_read_streams(struct config_judge *judge,
                          const struct config_value *value, void *field);
+
+/* Into config->dead_letters. */
+void config_read_dead_letters(struct config_judge *judge,
+                              const struct config_value *value, void *field);
 
 /* struct config_limits, which has its defaults already */
 void config_read_limits(struct config_judge *judge,
@@ -34,6 +38,10 @@ void config_read_accept(struct config_judge *judge,
 
 /* Names, and which source feeds which stream. */
 void config_check_whole(struct config_judge *judge);
+
+/* A filter that wants dead letters where there are none, a stream that has
+ * their name. */
+void config_check_letters(struct config_judge *judge);
 
 /* Sockets bound twice, and loops. */
 void config_check_addresses(struct config_judge *judge);

@@ -158,5 +158,6 @@ void config_check_whole(struct config_judge *judge)
 {
     check_sources(judge);
     check_streams(judge);
+    config_check_letters(judge);
     config_check_addresses(judge);
 }

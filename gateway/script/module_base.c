@@ -99,7 +99,7 @@ static void set_socket(lua_State *L, const struct config_socket *socket)
 
 static void set_filters(lua_State *L, const struct config_filters *filters)
 {
-    static const char *const fates[] = {"lose", "drop", "pass"};
+    static const char *const fates[] = {"lose", "drop", "pass", "dead_letter"};
 
     lua_newtable(L);
     for (size_t i = 0; i < filters->count; i++) {
@@ -174,6 +174,16 @@ static void set_streams(lua_State *L, const struct config *config)
     lua_setfield(L, -2, "streams");
 }
 
+static void set_dead_letters(lua_State *L, const struct config *config)
+{
+    if (config->dead_letters == NULL)
+        return;
+    lua_newtable(L);
+    set_socket(L, &config->dead_letters->socket);
+    set_text(L, "topic", config->dead_letters->topic);
+    lua_setfield(L, -2, "dead_letters");
+}
+
 /* Where scripts are looked for when "/installed" is what is installed. */
 static void set_script_path(lua_State *L, const struct config *config)
 {
@@ -199,6 +209,7 @@ static void push_config(lua_State *L, const struct config *config)
     set_filters(L, &config->filters);
     set_sources(L, config);
     set_streams(L, config);
+    set_dead_letters(L, config);
 }
 
 /* The table, or nil and the mistakes. */

@@ -29,13 +29,13 @@ describe("config_mistakes", function()
       "a key that is far from all",
       file { more = "§banana: []" },
       'unknown key of the configuration "banana", expected one of admin, log, '
-        .. "script_path, limits, jit, sources, filters, streams",
+        .. "script_path, limits, jit, sources, filters, streams, dead_letters",
     },
     {
       "a key with an escape in it, shown harmlessly",
       file { more = [[§"\e[31m\n": 1]] },
       'unknown key of the configuration "\\x1b[31m\\n", expected one of admin, log, '
-        .. "script_path, limits, jit, sources, filters, streams",
+        .. "script_path, limits, jit, sources, filters, streams, dead_letters",
     },
   }
   subject.tells(mistakes)

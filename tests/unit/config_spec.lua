@@ -212,6 +212,7 @@ sources:
       filters = file { more = "filters: [ " .. unknown .. " ]" },
       admin = file { more = "admin: " .. unknown },
       log = file { more = "log: " .. unknown },
+      dead_letters = file { more = "dead_letters: " .. unknown },
     } do
       assert.same(known_keys(yaml), documented[section])
     end

@@ -94,7 +94,7 @@ describe("pipeline", function()
     it("tells those of its scripts, too, behind those of the file", function()
       assert.same({
         '4:1: unknown key of the configuration "more", expected one of admin, log, script_path, '
-          .. "limits, jit, sources, filters, streams",
+          .. "limits, jit, sources, filters, streams, dead_letters",
         "2:12: filter f.lua: f.lua:2: broken",
       }, mistakes(FILTERED .. "more: true\n"))
     end)
