@@ -58,12 +58,23 @@ static void print_streams(const struct config *config,
     }
 }
 
+static void print_letters(const struct config *config)
+{
+    const struct config_socket *socket = &config->dead_letters->socket;
+
+    printf("dead letters  %s %s\n", direction(socket), socket->endpoint);
+    if (!config_has_letters(config))
+        printf("  of no filter: none has \"on_error: dead_letter\"\n");
+}
+
 static void print_summary(const struct config *config,
                           const struct pipeline *pipeline)
 {
     print_sources(config);
     print_chain(&pipeline->global, "");
     print_streams(config, pipeline);
+    if (config->dead_letters != NULL)
+        print_letters(config);
     if (config->admin_host != NULL)
         printf("admin  %s:%u\n", config->admin_host, config->admin_port);
     printf("%s is fine\n", config->path);

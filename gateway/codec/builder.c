@@ -13,19 +13,26 @@ static void open_gap(struct buffer *out)
     out->size = BUILDER_GAP;
 }
 
+uint8_t *builder_begin(struct builder *builder, size_t bound)
+{
+    open_gap(&builder->out);
+    return buffer_reserve(&builder->out, bound);
+}
+
+void builder_end(struct builder *builder, const uint8_t *end)
+{
+    builder->out.size = (size_t)(end - builder->out.data);
+    builder->count++;
+}
+
 bool builder_append(struct builder *builder, const struct event *event,
                     const uint64_t *id)
 {
-    struct buffer *out = &builder->out;
     size_t bound = event_write_bound(event);
-    uint8_t *end;
 
     if (bound > BUILDER_EVENT_MAX)
         return false;
-    open_gap(out);
-    end = event_write(event, id, buffer_reserve(out, bound));
-    out->size = (size_t)(end - out->data);
-    builder->count++;
+    builder_end(builder, event_write(event, id, builder_begin(builder, bound)));
     return true;
 }
 

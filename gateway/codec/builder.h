@@ -29,6 +29,11 @@ struct builder {
 bool builder_append(struct builder *builder, const struct event *event,
                     const uint64_t *id);
 
+/* The same for what is written by the caller: room for one more, of at most
+ * `bound` bytes; then where it ended. */
+uint8_t *builder_begin(struct builder *builder, size_t bound);
+void builder_end(struct builder *builder, const uint8_t *end);
+
 static inline bool builder_is_full(const struct builder *builder)
 {
     return builder->count >= BUILDER_EVENTS ||

@@ -120,6 +120,13 @@ static void set_log_level(const struct config *config)
     log_set_level(level);
 }
 
+static void check_letters(const struct config *config)
+{
+    if (config->dead_letters != NULL && !config_has_letters(config))
+        log_line(LOG_WARN, "dead_letters: nothing comes there, as no filter "
+                           "has \"on_error: dead_letter\"");
+}
+
 /* The draft becomes what is in force; nothing can fail any more. */
 static void put_into_force(struct gateway *gateway, struct draft *draft,
                            struct ports *ports)
@@ -133,6 +140,7 @@ static void put_into_force(struct gateway *gateway, struct draft *draft,
     *draft = (struct draft){0};
     join_relay(gateway);
     set_log_level(gateway->config);
+    check_letters(gateway->config);
 }
 
 /* Sockets and server.  What was opened is the caller's to close. */

@@ -149,15 +149,15 @@ static struct ports *make_ports(const struct config *config)
     struct ports *ports = memory_new(sizeof *ports);
 
     ports->source_count = config->source_count;
-    ports->stream_count = config->stream_count;
+    ports->stream_count = config_output_count(config);
     ports->sources = memory_new(ports->source_count * sizeof(struct port));
     ports->streams = memory_new(ports->stream_count * sizeof(struct port));
     for (size_t i = 0; i < ports->source_count; i++)
         name_port(&ports->sources[i], "source", config->sources[i].name,
                   &config->sources[i].socket);
     for (size_t i = 0; i < ports->stream_count; i++)
-        name_port(&ports->streams[i], "stream", config->streams[i].name,
-                  &config->streams[i].socket);
+        name_port(&ports->streams[i], "stream", config_output(config, i)->name,
+                  &config_output(config, i)->socket);
     return ports;
 }
 

@@ -31,7 +31,7 @@ struct port {
 
 struct ports {
     struct port *sources; /* in the order of the configuration */
-    struct port *streams;
+    struct port *streams; /* the dead letters' last */
     size_t source_count, stream_count;
 };
 

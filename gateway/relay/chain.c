@@ -80,6 +80,8 @@ static const char *fate_text(enum config_on_error on_error)
         return "dropped";
     case CONFIG_ON_ERROR_PASS:
         return "passed on unfiltered";
+    case CONFIG_ON_ERROR_DEAD_LETTER:
+        return "lost, with a dead letter";
     default:
         return "lost";
     }
@@ -90,7 +92,7 @@ struct run {
     struct chain *chain;
     struct script *script;
     struct batch *batch;
-    const char *source; /* NULL: the batch is of none */
+    const struct origin *origin;
 };
 
 static void log_failure(const struct run *run, struct step *step,
@@ -99,7 +101,7 @@ static void log_failure(const struct run *run, struct step *step,
     const struct batch *batch = run->batch;
     const struct event *event = &batch->slots[batch->current];
     const char *stream = run->chain->stream;
-    const char *source = run->source;
+    const char *source = run->origin->source;
 
     if (event->state != EVENT_LIVE)
         log_gated(&step->gate, LOG_ERROR, "filter %s%s%s%s: %s in %s: %s",
@@ -139,7 +141,13 @@ static void tell_failure(const struct run *run, const struct step *step,
                  script_error_text(run->script), step->script,
                  stream ? " of stream \"" : "", stream ? stream : "",
                  stream ? "\"" : "", script_result_text(result), where,
-                 run->source);
+                 run->origin->source);
+}
+
+static bool loses(const struct step *step)
+{
+    return step->on_error == CONFIG_ON_ERROR_LOSE ||
+           step->on_error == CONFIG_ON_ERROR_DEAD_LETTER;
 }
 
 static void lose(const struct batch *batch, struct event *event)
@@ -164,25 +172,60 @@ static void keep_failure(struct step *step, const char *hook, const char *text)
     buffer_free(&failure);
 }
 
+/* The received event that a slot holds, or a copy of: its slot, by its bytes.
+ * origin->count: a filter made it. */
+static uint32_t received_slot(const struct run *run, const struct event *event)
+{
+    const struct event *slots = run->batch->slots;
+    uint32_t slot = 0;
+
+    while (slot < run->origin->count && slots[slot].bytes != event->bytes)
+        slot++;
+    return slot;
+}
+
+static void send_letter(const struct run *run, const struct step *step,
+                        enum script_result result)
+{
+    const struct origin *origin = run->origin;
+    const struct event *event = &run->batch->slots[run->batch->current];
+    uint32_t slot = received_slot(run, event);
+    uint32_t position = origin->position + slot;
+    const struct letter letter = {
+        .source = origin->source,
+        .sequence = origin->numbered ? &run->batch->sequence : NULL,
+        .position = slot < origin->count ? &position : NULL,
+        .stream = run->chain->stream,
+        .filter = step->script,
+        .result = script_result_text(result),
+        .error = script_error_text(run->script),
+        .event = event};
+
+    stream_append_letter(origin->letters, &letter);
+}
+
 /*
  * The fate of what the filter failed on.  Returns the slot to go on with: the
  * filter is told of the event that it lost itself, but not of a failure of
  * another hook, by which nothing is lost.
  */
-static uint32_t step_failed(struct step *step, const struct script *script,
-                            struct batch *batch)
+static uint32_t step_failed(const struct run *run, struct step *step,
+                            enum script_result result)
 {
+    struct batch *batch = run->batch;
     struct event *event = &batch->slots[batch->current];
     bool is_event = event->state == EVENT_LIVE;
 
     script_filter_counters(step->filter)->errors++;
     keep_failure(step, is_event ? NULL : batch_hook(batch),
-                 script_error_text(script));
+                 script_error_text(run->script));
     if (is_event && step->on_error == CONFIG_ON_ERROR_DROP)
         event->state = EVENT_DROPPED;
     if (is_event && step->on_error == CONFIG_ON_ERROR_PASS)
         event->edits = batch->before;
-    if (is_event && step->on_error == CONFIG_ON_ERROR_LOSE) {
+    if (is_event && step->on_error == CONFIG_ON_ERROR_DEAD_LETTER)
+        send_letter(run, step, result);
+    if (is_event && loses(step)) {
         lose(batch, event);
         if (script_filter_hooks(step->filter)->on_loss)
             return batch->current;
@@ -203,23 +246,23 @@ static void step_run(const struct run *run, struct step *step)
             tell_failure(run, step, result);
         else
             log_failure(run, step, result);
-        from = step_failed(step, run->script, run->batch);
+        from = step_failed(run, step, result);
     }
 }
 
 void chain_run(struct chain *chain, struct script *script, struct batch *batch,
-               const char *source)
+               const struct origin *origin)
 {
-    struct run run = {chain, script, batch, source};
+    struct run run = {chain, script, batch, origin};
 
     for (size_t i = 0; i < chain->count; i++)
         step_run(&run, &chain->steps[i]);
 }
 
 void chain_call_tick(struct chain *chain, size_t index, struct script *script,
-                     struct batch *batch)
+                     struct batch *batch, const struct origin *origin)
 {
-    struct run run = {chain, script, batch, NULL};
+    struct run run = {chain, script, batch, origin};
 
     step_run(&run, &chain->steps[index]);
     batch->slots[batch->head].state = EVENT_DROPPED;

@@ -8,6 +8,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "codec/batch.h"
+#include "relay/stream.h"
 #include "script/script.h"
 
 /* One loaded filter in its place. */
@@ -30,6 +31,15 @@ struct chain {
     struct buffer *told; /* a trial's: what fails goes here, not to the log */
 };
 
+/* Where the events of a batch are from, for who hears of a failure. */
+struct origin {
+    const char *source;     /* NULL: of none */
+    bool numbered;          /* they came in a message: batch->sequence */
+    uint32_t position;      /* in it, of the event in slot 0 */
+    uint32_t count;         /* slots with events of the message, from 0 on */
+    struct stream *letters; /* NULL: no filter has dead letters */
+};
+
 /*
  * Load the filters that `filters` of `config` names, for a stream or for all.
  * Goes on behind a script that can't be loaded, with a line in `mistakes`: all
@@ -47,13 +57,13 @@ uint64_t chain_errors(const struct chain *chain);
 /*
  * Run a chain over the batch, filter by filter.  An event on which a filter
  * fails becomes lost, dropped, or passes with its edits before that filter, as
- * the filter's on_error says; a failure in another hook loses nothing.  A gated
- * log line names all of it.  In a trial the first failure of each filter is
- * told instead, and what is left when it is over (script_is_over) is not run.
- * `source`: NULL, the batch is of none.
+ * the filter's on_error says, which may send a letter about it; a failure in
+ * another hook loses nothing.  A gated log line names all of it.  In a trial
+ * the first failure of each filter is told instead, and what is left when it is
+ * over (script_is_over) is not run.
  */
 void chain_run(struct chain *chain, struct script *script, struct batch *batch,
-               const char *source);
+               const struct origin *origin);
 
 /* Log no failure from now on: the caller tells it. */
 void chain_silence(struct chain *chain);
@@ -62,7 +72,7 @@ void chain_silence(struct chain *chain);
  * run the filters behind it over what it emitted.
  */
 void chain_call_tick(struct chain *chain, size_t index, struct script *script,
-                     struct batch *batch);
+                     struct batch *batch, const struct origin *origin);
 
 /* The filters' clocks start now. */
 void chain_start(struct chain *chain, uint64_t now_ms);

@@ -15,15 +15,22 @@ static uint64_t sign_text(uint64_t signature, const char *text)
     return signature_add(signature, text, strlen(text) + 1);
 }
 
+/* A letter makes no difference to those who do not get the event. */
+static enum config_on_error fate_of(const struct step *step)
+{
+    return step->on_error == CONFIG_ON_ERROR_DEAD_LETTER ? CONFIG_ON_ERROR_LOSE
+                                                         : step->on_error;
+}
+
 static uint64_t sign_chain(uint64_t signature, const struct chain *chain)
 {
     for (size_t i = 0; i < chain->count; i++) {
         const struct step *step = &chain->steps[i];
         uint64_t filter = script_filter_signature(step->filter);
+        enum config_on_error fate = fate_of(step);
 
         signature = signature_add(signature, &filter, sizeof filter);
-        signature =
-            signature_add(signature, &step->on_error, sizeof step->on_error);
+        signature = signature_add(signature, &fate, sizeof fate);
     }
     return sign_text(signature, "chain");
 }
@@ -174,10 +181,11 @@ static struct pipeline *make_empty(const struct config *config)
     pipeline->words = (uint32_t)words;
     pipeline->stream_count = config->stream_count;
     pipeline->source_count = config->source_count;
+    pipeline->letters = config->dead_letters != NULL;
     pipeline->chains =
         memory_new(config->stream_count * sizeof *pipeline->chains);
     pipeline->feeds =
-        memory_new(config->stream_count * sizeof *pipeline->feeds);
+        memory_new(config_output_count(config) * sizeof *pipeline->feeds);
     pipeline->reach =
         memory_new(config->source_count * words * sizeof *pipeline->reach);
     pipeline->filtered = memory_new(words * sizeof *pipeline->filtered);
@@ -214,6 +222,8 @@ struct pipeline *pipeline_new(const struct config *config,
         note_hooks(pipeline, &pipeline->chains[i]);
         pipeline->feeds[i] = sign_feed(pipeline, config, i);
     }
+    if (pipeline->letters)
+        pipeline->feeds[config->stream_count] = 1; /* whatever changes */
     return pipeline;
 }
 

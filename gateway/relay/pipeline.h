@@ -33,6 +33,7 @@ struct pipeline {
     uint64_t *all;      /* every stream */
     bool on_batch;      /* some filter wants to know of messages, */
     bool on_loss;       /* of losses */
+    bool letters;       /* behind the streams comes that of the letters */
     uint64_t *feeds;    /* per stream, signature of all that feeds it */
     uint64_t judged_ms; /* when filters were last judged by their errors */
 };

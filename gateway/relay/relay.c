@@ -53,7 +53,7 @@ size_t relay_source_count(const struct relay *relay)
 
 size_t relay_stream_count(const struct relay *relay)
 {
-    return relay->plan == NULL ? 0 : relay->plan->config->stream_count;
+    return relay->plan == NULL ? 0 : config_output_count(relay->plan->config);
 }
 
 struct source *relay_source(const struct relay *relay, size_t index)
@@ -177,10 +177,10 @@ static struct stream **adopt_streams(struct relay *relay,
                                      const struct config *config)
 {
     struct stream **streams =
-        memory_new(config->stream_count * sizeof(struct stream *));
+        memory_new(config_output_count(config) * sizeof(struct stream *));
 
-    for (size_t i = 0; i < config->stream_count; i++) {
-        const struct config_stream *wanted = &config->streams[i];
+    for (size_t i = 0; i < config_output_count(config); i++) {
+        const struct config_stream *wanted = config_output(config, i);
 
         streams[i] = take_stream(relay, wanted->name);
         if (streams[i] == NULL)
@@ -384,8 +384,10 @@ static void run_batch(struct relay *relay, size_t index,
         batch_mark(batch, EVENT_OPENS);
     while (batch->head != EVENT_END) {
         window.last_id = source->last_id;
+        window.received = count;
         window_run(&window);
         note_id(source, batch, count);
+        window.position += count;
         count = batch_next(source->reader, batch);
     }
 }

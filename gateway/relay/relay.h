@@ -45,7 +45,8 @@ void relay_free(struct relay *relay);
  */
 void relay_adopt(struct relay *relay, struct plan *plan, struct relay_now now);
 
-/* Sources and streams of the current plan, in the order of its config. */
+/* Sources and streams of the current plan, in the order of its config; the
+ * stream of the dead letters, if it has one, is the last. */
 size_t relay_source_count(const struct relay *relay);
 size_t relay_stream_count(const struct relay *relay);
 struct source *relay_source(const struct relay *relay, size_t index);

@@ -7,6 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Until a message tells; letters are of no rank. */
+static uint8_t *first_rank(struct stream *stream)
+{
+    return stream->letters ? pack_nil(stream->rank) : pack_u64(stream->rank, 0);
+}
+
 struct stream *stream_new(const struct config_stream *config,
                           struct continuity *continuity, struct moment *moment)
 {
@@ -15,7 +21,8 @@ struct stream *stream_new(const struct config_stream *config,
     stream->name = memory_text(config->name, strlen(config->name));
     stream->record = continuity_stream(continuity, config->name);
     stream->moment = moment;
-    stream->rank_size = (size_t)(pack_u64(stream->rank, 0) - stream->rank);
+    stream->letters = strcmp(config->name, config_dead_letters) == 0;
+    stream->rank_size = (size_t)(first_rank(stream) - stream->rank);
     stream->sent_ms = moment->now.steady_ms;
     snprintf(stream->gate.about, sizeof stream->gate.about,
              "losses on stream \"%.60s\"", config->name);
@@ -101,14 +108,39 @@ static bool send_builder(struct stream *stream, const uint8_t *timestamp,
     return sent;
 }
 
+/* The same under the time of now. */
+static bool send_now(struct stream *stream)
+{
+    uint8_t timestamp[PACK_SCALAR];
+    uint8_t *end = pack_u64(timestamp, stream->moment->now.wall_ms);
+
+    return send_builder(stream, timestamp, (size_t)(end - timestamp));
+}
+
 void stream_flush(struct stream *stream)
 {
     const struct moment *moment = stream->moment;
 
     if (stream->builder.count == 0)
         return;
+    if (stream->letters) {
+        send_now(stream);
+        return;
+    }
     remember_rank(stream, moment->rank, moment->rank_size);
     send_builder(stream, moment->timestamp, moment->timestamp_size);
+}
+
+/* The builder holds one more. */
+static void has_more(struct stream *stream)
+{
+    if (!stream->listed) {
+        stream->listed = true;
+        stream->next_open = stream->moment->open;
+        stream->moment->open = stream;
+    }
+    if (builder_is_full(&stream->builder))
+        stream_flush(stream);
 }
 
 void stream_append(struct stream *stream, const struct event *event)
@@ -122,13 +154,15 @@ void stream_append(struct stream *stream, const struct event *event)
     }
     if (stream->restamp)
         seq_take_id(stamper);
-    if (!stream->listed) {
-        stream->listed = true;
-        stream->next_open = stream->moment->open;
-        stream->moment->open = stream;
-    }
-    if (builder_is_full(&stream->builder))
-        stream_flush(stream);
+    has_more(stream);
+}
+
+void stream_append_letter(struct stream *stream, const struct letter *letter)
+{
+    uint8_t *to = builder_begin(&stream->builder, letter_bound(letter));
+
+    builder_end(&stream->builder, letter_write(letter, to));
+    has_more(stream);
 }
 
 void stream_forward(struct stream *stream, const struct message *message,
@@ -155,18 +189,10 @@ void stream_lose(struct stream *stream, enum loss_cause cause, uint64_t width)
     stream->counters.losses[cause] += cause == LOSS_GAP ? 1 : width;
 }
 
-static bool send_empty(struct stream *stream)
-{
-    uint8_t timestamp[PACK_SCALAR];
-    uint8_t *end = pack_u64(timestamp, stream->moment->now.wall_ms);
-
-    return send_builder(stream, timestamp, (size_t)(end - timestamp));
-}
-
 void stream_announce(struct stream *stream)
 {
     stream_flush(stream);
-    if (stream->record->stamper.silent && send_empty(stream))
+    if (stream->record->stamper.silent && send_now(stream))
         stream->counters.announcements++;
 }
 
@@ -196,7 +222,7 @@ static uint64_t tick_heartbeat(struct stream *stream)
     if (left > 0)
         return left;
     stream_flush(stream);
-    if (send_empty(stream))
+    if (send_now(stream))
         stream->counters.heartbeats++;
     /* A refused beat is a silent gap: its announcement is the next try. */
     stream->sent_ms = stream->moment->now.steady_ms;

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "codec/builder.h"
 #include "relay/continuity.h"
+#include "relay/letter.h"
 #include "relay/loss.h"
 #include "relay/moment.h"
 #include "relay/sink.h"
@@ -33,6 +34,7 @@ struct stream {
     char *endpoint; /* as the socket layer resolved it */
     size_t topic_size;
     bool restamp; /* give event_ids of its own */
+    bool letters; /* it carries dead letters, under a time of its own */
     uint64_t announce_after_ms;
     uint64_t heartbeat_ms;
     struct stream_record *record; /* borrowed from continuity */
@@ -61,6 +63,9 @@ void stream_configure(struct stream *stream,
 
 /* Add one event; sends when the message is full. */
 void stream_append(struct stream *stream, const struct event *event);
+
+/* Add a letter as stream_append adds an event. */
+void stream_append_letter(struct stream *stream, const struct letter *letter);
 
 /* Send the payload of `message` (`events` events) as it is.  The stream must
  * hold nothing and keep event_ids. */

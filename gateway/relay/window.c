@@ -15,9 +15,17 @@ static uint64_t *reach_of(const struct window *window, uint32_t slot)
     return batch_of(window)->reach + (size_t)slot * window->pipeline->words;
 }
 
-static const char *source_name(const struct window *window)
+static struct origin origin_of(const struct window *window)
 {
-    return window->source == NULL ? NULL : window->source->name;
+    const struct pipeline *pipeline = window->pipeline;
+
+    return (struct origin){
+        .source = window->source == NULL ? NULL : window->source->name,
+        .numbered = window->message != NULL,
+        .position = window->position,
+        .count = window->received,
+        .letters =
+            pipeline->letters ? window->streams[pipeline->stream_count] : NULL};
 }
 
 /* ---- before the filters ---- */
@@ -352,6 +360,7 @@ static void run_chain(const struct window *window, size_t stream)
     struct batch *batch = pipeline->batch;
     uint32_t head = batch->head;
     uint32_t used = batch->used;
+    struct origin origin = origin_of(window);
     size_t events_size = 0;
     uint32_t missing;
 
@@ -362,8 +371,7 @@ static void run_chain(const struct window *window, size_t stream)
     batch->head = head;
     batch->widest = own_of(window, stream);
     missing = copy_for(window, stream, &batch->head);
-    chain_run(&pipeline->chains[stream], pipeline->script, batch,
-              source_name(window));
+    chain_run(&pipeline->chains[stream], pipeline->script, batch, &origin);
     if (kept_whole(window, stream, &events_size) &&
         can_forward(window, stream, is_canonical(window, events_size)))
         forward(window, stream);
@@ -400,28 +408,31 @@ static void distribute(const struct window *window)
 void window_run(const struct window *window)
 {
     struct pipeline *pipeline = window->pipeline;
+    struct origin origin = origin_of(window);
 
     window_prepare(window);
-    chain_run(&pipeline->global, pipeline->script, pipeline->batch,
-              source_name(window));
+    chain_run(&pipeline->global, pipeline->script, pipeline->batch, &origin);
     distribute(window);
 }
 
 void window_tick(const struct window *window, size_t step)
 {
     struct pipeline *pipeline = window->pipeline;
+    struct origin origin = origin_of(window);
 
     window_prepare(window);
-    chain_call_tick(&pipeline->global, step, pipeline->script, pipeline->batch);
+    chain_call_tick(&pipeline->global, step, pipeline->script, pipeline->batch,
+                    &origin);
     distribute(window);
 }
 
 void window_tick_stream(const struct window *window, size_t stream, size_t step)
 {
     struct pipeline *pipeline = window->pipeline;
+    struct origin origin = origin_of(window);
 
     window_prepare(window);
     chain_call_tick(&pipeline->chains[stream], step, pipeline->script,
-                    pipeline->batch);
+                    pipeline->batch, &origin);
     emit_all(window, stream);
 }

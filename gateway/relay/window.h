@@ -18,7 +18,7 @@
 
 struct window {
     struct pipeline *pipeline;
-    struct stream **streams;       /* of the pipeline's config, in its order */
+    struct stream **streams;       /* of the config, then the letters' */
     struct source *source;         /* NULL: of none */
     uint32_t source_index;         /* EVENT_END: of none */
     const uint64_t *reach;         /* streams that it may get to at the most */
@@ -26,6 +26,8 @@ struct window {
     const struct batch_header *header;
     uint64_t count; /* see struct batch */
     uint64_t last_id;
+    uint32_t position; /* in the message, of the event in slot 0 */
+    uint32_t received; /* slots with events of the message, from 0 on */
 };
 
 /* Work on what pipeline->batch holds now. */

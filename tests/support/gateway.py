@@ -58,6 +58,9 @@ def complete(config, directory):
         side = "connect" if ending == "in" else "bind"
         if "connect" not in socket and "bind" not in socket:
             socket[side] = directory.ipc(f"{socket['name']}.{ending}")
+    letters = config.get("dead_letters", {"connect": None})
+    if "connect" not in letters:
+        letters.setdefault("bind", directory.ipc("dead_letters.out"))
     for source in config["sources"]:
         source.setdefault("format", "mooncake")
     for stream in config["streams"]:
