@@ -23,17 +23,29 @@ bool tap_print_done(const struct tap_printer *printer)
 
 /* ---- a line ---- */
 
-static struct json begin_line(const struct tap_printer *printer)
+static struct json begin_unnamed(const struct tap_printer *printer)
 {
     struct json json = {.out = printer->out};
 
     if (printer->colour > 0)
         buffer_print(printer->out, "\033[%um", 30 + printer->colour);
     json_object(&json);
-    if (printer->name != NULL) {
-        json_key(&json, "stream");
-        json_text(&json, printer->name);
-    }
+    return json;
+}
+
+static void write_name(const struct tap_printer *printer, struct json *json)
+{
+    if (printer->name == NULL)
+        return;
+    json_key(json, "stream");
+    json_text(json, printer->name);
+}
+
+static struct json begin_line(const struct tap_printer *printer)
+{
+    struct json json = begin_unnamed(printer);
+
+    write_name(printer, &json);
     return json;
 }
 
@@ -225,15 +237,40 @@ static void write_event(const struct tap_printer *printer, struct json *json,
     tap_value_write(json, event);
 }
 
+/* Will the event's own field of that name be in the line? */
+static bool has_field(const struct tap_printer *printer,
+                      const msgpack_object *event, const char *name)
+{
+    const msgpack_object_map *map = &event->via.map;
+    size_t size = strlen(name);
+
+    if (event->type != MSGPACK_OBJECT_MAP)
+        return false;
+    for (uint32_t i = 0; i < map->size; i++) {
+        const msgpack_object *key = &map->ptr[i].key;
+
+        if (key->type == MSGPACK_OBJECT_STR && key->via.str.size == size &&
+            memcmp(key->via.str.ptr, name, size) == 0)
+            return is_wanted(&printer->options->fields, key);
+    }
+    return false;
+}
+
+/* What the event has itself (a dead letter has a position) is said once. */
 static void print_event(struct tap_printer *printer, const struct topic *topic,
                         uint64_t number, uint32_t position,
                         const msgpack_object *event)
 {
-    struct json json = begin_line(printer);
+    struct json json = begin_unnamed(printer);
 
-    write_topic(&json, topic);
-    write_number(&json, "seq", number);
-    write_number(&json, "position", position);
+    if (!has_field(printer, event, "stream"))
+        write_name(printer, &json);
+    if (!has_field(printer, event, "topic"))
+        write_topic(&json, topic);
+    if (!has_field(printer, event, "seq"))
+        write_number(&json, "seq", number);
+    if (!has_field(printer, event, "position"))
+        write_number(&json, "position", position);
     write_event(printer, &json, event);
     end_line(printer, &json);
     ++*printer->printed;
