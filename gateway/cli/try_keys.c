@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+/* No event has a field of this name. */
+static const char field[] = "kvgate try: key";
+
 /* The value of an option; NULL: it is not given. */
 static const struct config_value *
 find_option(const struct config_filters *filters, const char *name)
@@ -59,7 +62,7 @@ bool try_keys_open(struct try_core *keys, const struct config *config,
 
     if (conventions == NULL)
         conventions = find_in(config, "conventions");
-    buffer_print(&options, "{");
+    buffer_print(&options, "{field: '%s', ", field);
     put_strings(&options, "conventions", conventions);
     put_strings(&options, "models", find_in(config, "models"));
     buffer_print(&options, "}");
@@ -80,5 +83,5 @@ const uint8_t *try_keys_read(struct try_core *keys, const uint8_t *event,
     try_core_send(keys, 0, NULL, event, size);
     if (keys->outs[0].events == 0)
         return NULL;
-    return try_field(keys->outs[0].bytes.data, "key");
+    return try_field(keys->outs[0].bytes.data, field);
 }

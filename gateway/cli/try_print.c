@@ -25,7 +25,8 @@ const struct try_step *try_blame(const struct try_core *core,
     for (size_t i = 0; i < core->step_count; i++) {
         const struct try_step *step = &core->steps[i];
 
-        if (step->did.errors > 0 && step->on_error == CONFIG_ON_ERROR_LOSE &&
+        if (step->did.errors > 0 && step->on_error != CONFIG_ON_ERROR_DROP &&
+            step->on_error != CONFIG_ON_ERROR_PASS &&
             (step->stream == NULL || strcmp(step->stream, out->stream) == 0))
             return step;
     }

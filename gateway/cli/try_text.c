@@ -256,13 +256,13 @@ static bool is_blamed(const struct try_core *core, const struct try_step *step)
 static void put_failure(const struct try_print *print,
                         const struct try_step *step)
 {
-    static const char *const fates[] = {
-        [CONFIG_ON_ERROR_LOSE] = "failed",
-        [CONFIG_ON_ERROR_DROP] = "dropped by on_error",
-        [CONFIG_ON_ERROR_PASS] = "passed on by on_error",
-    };
+    const char *fate = "failed";
 
-    try_paint(print, PAINT_LITTLE, "%s%s", indent, fates[step->on_error]);
+    if (step->on_error == CONFIG_ON_ERROR_DROP)
+        fate = "dropped by on_error";
+    if (step->on_error == CONFIG_ON_ERROR_PASS)
+        fate = "passed on by on_error";
+    try_paint(print, PAINT_LITTLE, "%s%s", indent, fate);
     if (step->stream != NULL)
         buffer_print(print->out, " on %s", step->stream);
     buffer_print(print->out, " in %s: %s\n", step->script, step->failure);

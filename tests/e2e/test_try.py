@@ -138,7 +138,7 @@ class Try(unittest.TestCase):
     def test_keys_are_explained_by_the_conventions_at_hand(self):
         keys = ["Qwen3-8B@tp_rank:1@pcp0@dcp0@pp_rank:0@group:0@9edbe9bd18ad781d", "12345"]
         file = self.lines(*[generation_c("stored", i, key) for i, key in enumerate(keys, 1)],
-                          {"event_type": "cleared"})
+                          {"event_type": "cleared", "key": "its own"})
         options = ["--explain-keys", "--options", "{ convention: vllm }"]
         told = self.run_try("keys_to_hashes.lua", file, *options)
         self.assertEqual(told[0]["key"], {
