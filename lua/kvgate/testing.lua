@@ -89,16 +89,6 @@ end
 local Chain = {}
 Chain.__index = Chain
 
---- What the filters of the chain have counted so far, all together.
----@return table<string, integer> # errors, split
-local function counters(core)
-  local counts = { errors = 0, split = 0 }
-  for name, number in core:metrics():gmatch "\nkvgate_filter_(%w+)_total{[^}]*} (%d+)" do
-    if counts[name] then counts[name] = counts[name] + tonumber(number) end
-  end
-  return counts
-end
-
 --- What the streams sent since the last call.
 ---@return table<string, table[]> streams
 ---@return table<string, string[]> raw
@@ -122,6 +112,9 @@ local function judge(failed, split, streams)
   return failed and "lost" or "dropped"
 end
 
+--- What the filters have counted so far, all together.
+function Chain:count(what) return self:metric(("kvgate_filter_%s_total"):format(what)) or 0 end
+
 function Chain:sender(source)
   source = source or self.sources[1]
   return assert(self.senders[source], "no source is called " .. tostring(source)), source
@@ -133,18 +126,17 @@ end
 ---@return kvgate.testing.Result # its verdict is that of an only event
 function Chain:send_all(events, source)
   local sender, name = self:sender(source)
-  local before, encoded = counters(self.core), {}
+  local errors, splits, encoded = self:count "errors", self:count "split", {}
   for index, event in ipairs(events) do
     sender.id = sender.id + 1
     encoded[index] = encode(event, sender.id)
   end
   sender.number = sender.number + 1
   self.core:receive(name, sender.number, wire.payload(nil, encoded))
-  local after = counters(self.core)
-  local failed = after.errors > before.errors
+  local failed = self:count "errors" > errors
   local streams, raw = self:collect()
   return {
-    verdict = judge(failed, after.split > before.split, streams),
+    verdict = judge(failed, self:count "split" > splits, streams),
     streams = streams, raw = raw, sent = encoded,
     error = failed and self.core:failure() or nil,
   }
@@ -196,11 +188,25 @@ end
 ---@return integer
 function Chain:lost(stream)
   local name = stream or self.names[1]
-  for label, count in self.core:metrics()
-    :gmatch '\nkvgate_stream_reserved_numbers_total{stream="([^"]*)"} (%d+)' do
-    if label == name then return assert(tonumber(count)) end
+  return assert(self:metric("kvgate_stream_reserved_numbers_total", { stream = name }),
+    "no stream is called " .. name)
+end
+
+--- The value of a metric as on /metrics; of several series with these labels the sum.
+---@param name string in full: kvgate_filter_…
+---@param labels? table<string, string> those that matter
+---@return number? # nil: there is none
+function Chain:metric(name, labels)
+  local sum
+  for series, value in self.core:metrics():gmatch("\n" .. name .. "(%b{}) (%S+)") do
+    local wanted = true
+    for label, text in pairs(labels or {}) do
+      wanted = wanted and series:find(('[{,]%s="%s"[,}]'):format(label,
+        (text:gsub("%p", "%%%0"))))
+    end
+    if wanted then sum = (sum or 0) + tonumber(value) end
   end
-  error("no stream is called " .. name, 2)
+  return sum
 end
 
 --- Reload: the same filters anew, or others. Raises if one cannot be loaded.

@@ -204,6 +204,18 @@ describe("kvgate.testing", function()
     end)
   end)
 
+  it("reads metrics, by labels or summed", function()
+    local subject = chain(nil, { streams = { "a", "b" } })
+    for _, key in ipairs { "k", "b", "drop" } do verdict(subject, key) end
+    local function events(labels)
+      return subject:metric("kvgate_stream_published_events_total", labels)
+    end
+    assert.equal(1, events { stream = "a" })
+    assert.equal(3, events())
+    assert.is_nil(events { stream = "c" })
+    assert.equal(1, subject:metric("kvgate_filter_dropped_total", { filter = "sample.lua" }))
+  end)
+
   it("says why a filter does not load", function()
     assert.is_nil(testing.mistake("sample.lua", {}))
     assert.truthy(testing.mistake("absent.lua", {}):find("absent.lua", 1, true))
