@@ -98,9 +98,10 @@ describe("trial", function()
     assert.equal(2, select(2, why:gsub("\n", "")))
   end)
 
-  for _, fate in ipairs { "drop", "pass" } do
-    it("refuses a filter that fails and would " .. fate .. " the event", function()
+  for _, fate in ipairs { "drop", "pass", "dead_letter" } do
+    it("refuses a filter that fails under on_error: " .. fate, function()
       local config = CONFIG:gsub("f.lua", "f.lua, on_error: " .. fate)
+        .. 'dead_letters: { bind: "ipc:///tmp/letters" }\n'
       local subject = seen(config, KEEP, "x")
       subject:write("f.lua", FAILS)
       assert.matches("f.lua:4: no", refusal(subject, config))
