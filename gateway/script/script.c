@@ -130,6 +130,15 @@ static bool is_out_of_memory(const struct script *script, int status)
            (status == LUA_ERRERR && script->border->breach == BORDER_NO_MEMORY);
 }
 
+/* Where the stack was full there was no room to find the place, either. */
+static void add_filter(struct script *script, const char *filter)
+{
+    char text[128];
+
+    snprintf(text, sizeof text, "%.127s", script->error);
+    snprintf(script->error, sizeof script->error, "%s: %s", filter, text);
+}
+
 /* What ran into a limit could not describe itself. */
 static void tell_limit(struct script *script, const char *filter, int status,
                        bool stopped)
@@ -142,6 +151,8 @@ static void tell_limit(struct script *script, const char *filter, int status,
                  "%s: all filters together would take more than %" PRIu64
                  " bytes",
                  filter, script->limits.memory);
+    else if (status == LUA_ERRERR)
+        add_filter(script, filter);
 }
 
 /* ---- a new state ---- */

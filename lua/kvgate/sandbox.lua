@@ -6,18 +6,52 @@
 -- table that no script gets hold of.
 
 local border = require "kvgate.border"
+local sort = require "kvgate.sort"
+local apart = require("kvgate.world").apart
 
 local sandbox = {}
 
 local PATTERN_MAX = 256       -- bytes of a pattern
 local SUBJECT_MAX = 64 * 1024 -- bytes that a pattern may run over
+local SEARCH_MAX = 2 ^ 28     -- bytes sought times bytes searched, of a plain search
 local REPEAT_MAX = 1024 * 1024 -- bytes that string.rep may make
-local NESTED_MAX = 64         -- calls of string.gsub out of its own replacement
+local NESTED_MAX = 64         -- functions of C that call back, in each other
+
+-- ---- what calls back ----
+
+local function leave(ok, result, count)
+  border.nested = border.nested - 1
+  if not ok then error(result, 0) end
+  return result, count
+end
+
+--- Functions of C call back what a script gave them with a stack that LuaJIT does not watch: a
+--- gsub in the replacement of a gsub, and so on, would end the process.
+local function guard(name, func, ...)
+  if border.nested == NESTED_MAX then
+    error(("%s: calls back at most %d deep"):format(name, NESTED_MAX), 2)
+  end
+  border.nested = border.nested + 1
+  return leave(pcall(func, ...))
+end
+
+--- These call with no look at the size of Lua's stack, or whether it is time to stop. As functions
+--- of Lua they do: without, `__call = pcall` ends the process, and `__tostring = tostring` runs on
+--- where no hook looks.
+
+local function protected(func, ...) return pcall(func, ...) end
+
+local function handled(func, handler, ...) return xpcall(func, handler, ...) end
+
+local function text_of(...)
+  local text = tostring(...)
+  return text
+end
 
 -- ---- strings, with caps ----
 
 local find, match, gmatch, gsub = string.find, string.match, string.gmatch, string.gsub
-local rep = string.rep
+local format, rep = string.format, string.rep
 
 local function is_text(item) return type(item) == "string" or type(item) == "number" end
 
@@ -49,7 +83,6 @@ end
 local strings = {
   byte = string.byte,
   char = string.char,
-  format = string.format,
   len = string.len,
   lower = string.lower,
   reverse = string.reverse,
@@ -58,7 +91,12 @@ local strings = {
 }
 
 function strings.find(subject, pattern, init, plain)
-  if not plain then check_pattern("find", subject, pattern) end
+  if not plain then
+    check_pattern("find", subject, pattern)
+  elseif size_of(subject) * size_of(pattern) > SEARCH_MAX then
+    error(("string.find: %d bytes may not be searched for %d")
+      :format(size_of(subject), size_of(pattern)), 2)
+  end
   return find(subject, pattern, init, plain)
 end
 
@@ -72,24 +110,24 @@ function strings.gmatch(subject, pattern)
   return gmatch(subject, pattern)
 end
 
-local function leave(ok, result, count)
-  border.nested = border.nested - 1
-  if not ok then error(result, 0) end
-  return result, count
-end
-
---- A replacement may call back: from C, which has a stack that LuaJIT does not watch. A gsub in the
---- replacement of a gsub, and so on, would end the process.
 function strings.gsub(subject, pattern, replacement, limit)
   check_pattern("gsub", subject, pattern)
   if type(replacement) ~= "function" and type(replacement) ~= "table" then
     return gsub(subject, pattern, replacement, limit)
   end
-  if border.nested == NESTED_MAX then
-    error(("string.gsub: replacements call it at most %d deep"):format(NESTED_MAX), 2)
-  end
-  border.nested = border.nested + 1
-  return leave(pcall(gsub, subject, pattern, replacement, limit))
+  return guard("string.gsub", gsub, subject, pattern, replacement, limit)
+end
+
+--- May one be a table, whose __tostring is called? Without a loop, for the compiler's sake.
+local function may_call(a, b, c, d, e, f, ...)
+  return type(a) == "table" or type(b) == "table" or type(c) == "table" or type(d) == "table"
+    or type(e) == "table" or type(f) == "table" or select("#", ...) > 0
+end
+
+function strings.format(text, ...)
+  if may_call(...) then return (guard("string.format", format, text, ...)) end
+  local result = format(text, ...)
+  return result
 end
 
 function strings.rep(text, count, separator)
@@ -101,6 +139,38 @@ function strings.rep(text, count, separator)
     error(("string.rep: makes at most %d bytes"):format(REPEAT_MAX), 2)
   end
   return rep(text, count, separator)
+end
+
+-- ---- tables and time ----
+
+local insert, time = table.insert, os.time
+
+--- To insert far below 1 would move items that are not there, for minutes.
+local function insert_item(items, ...)
+  if select("#", ...) == 2 and type(items) == "table" then
+    local position = tonumber((...))
+    if position and not (position >= 1 and position <= #items + 1) then
+      error(("table.insert: position %g of a list of %d items"):format(position, #items), 2)
+    end
+  end
+  insert(items, ...)
+end
+
+--- C would sort for minutes what is arranged badly for it, and no hook would look.
+local function sort_items(items, comes_before)
+  if type(items) ~= "table" or (comes_before ~= nil and type(comes_before) ~= "function") then
+    error("table.sort takes a list and, if any, a function that compares", 2)
+  end
+  guard("table.sort", apart, sort, items, comes_before)
+end
+
+--- A table's fields are read here, as their __index may be the script's.
+local function time_of(date)
+  if date == nil then return time() end
+  return time {
+    year = date.year, month = date.month, day = date.day,
+    hour = date.hour, min = date.min, sec = date.sec, isdst = date.isdst,
+  }
 end
 
 -- ---- names ----
@@ -125,29 +195,29 @@ local functions = {
   ipairs = ipairs,
   next = next,
   pairs = pairs,
-  pcall = pcall,
+  pcall = protected,
   rawequal = rawequal,
   rawget = rawget,
   select = select,
   setmetatable = setmetatable,
   tonumber = tonumber,
-  tostring = tostring,
+  tostring = text_of,
   type = type,
   unpack = unpack,
-  xpcall = xpcall,
+  xpcall = handled,
 }
 
 local libraries = {
   bit = bit,
   math = math,
-  os = { clock = os.clock, time = os.time },
+  os = { clock = os.clock, time = time_of },
   string = strings,
   table = {
     concat = table.concat,
-    insert = table.insert,
+    insert = insert_item,
     maxn = table.maxn,
     remove = table.remove,
-    sort = table.sort,
+    sort = sort_items,
     unpack = unpack,
   },
 }

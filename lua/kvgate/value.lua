@@ -10,6 +10,7 @@
 
 local ffi = require "ffi"
 local border = require "kvgate.border"
+local fault = require "kvgate.fault"
 
 local C = ffi.C
 local ABSENT, NIL, FALSE, TRUE = C.TOKEN_ABSENT, C.TOKEN_NIL, C.TOKEN_FALSE, C.TOKEN_TRUE
@@ -255,7 +256,7 @@ local function put_array(items, exact, depth)
   local kinds, count = shape.values or {}, 0
   for key in next, items do
     if type(key) ~= "number" or key % 1 ~= 0 or key < 1 then
-      refuse("an array has the key %s", tostring(key))
+      refuse("an array has the key %s", fault.name(key))
     end
     count = count + 1
   end

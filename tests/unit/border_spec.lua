@@ -273,7 +273,7 @@ describe("an assignment", function()
     { "event.x = { event }", "event.x: an event or another foreign object cannot be a value" },
     { "event.x = { {} }", EMPTY },
     { "event.x = { 1, nil, 3 }", "event.x: an array has no item 2; null stands for nil" },
-    { "event.x = { [0] = 1 }", "event.x: an array has the key 0" },
+    { "event.x = { [0] = 1 }", "event.x: an array has the key the number 0" },
     { "event.x = { 1, a = 2 }",
       "event.x: a table has both numbers and strings as keys; mark it with map{} of kvgate.value" },
     { "event.x = { [true] = 1 }",

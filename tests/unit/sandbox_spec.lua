@@ -235,7 +235,7 @@ describe("no way leads out", function()
       if ok or also_ok then error "it went on" end
     ]]
     for _, text in ipairs { "text", "also" } do
-      assert.equal("string.gsub: replacements call it at most 64 deep",
+      assert.equal("string.gsub: calls back at most 64 deep",
         scripts.seen(nest .. "return " .. text):match "string%.gsub: .*")
     end
     assert.equal("64", scripts.seen(nest .. "return calls - 1"))

@@ -1,0 +1,188 @@
+--- What hostile filters try: bodies of function(event), for one event.
+--
+-- Each is { name, body, head }: `head` stands in front of the filter's function. `refused` raise an
+-- error, or run into a limit; `harmless` come to nothing, and the event keeps its verdict.
+
+local hostile = {}
+
+--- The text of a filter that does `body` for the events of tenant "bad".
+---@param body string
+---@param head? string
+function hostile.text(body, head)
+  return ([[
+return function()
+  %s
+  return function(event)
+    if event.tenant_id == "bad" then
+      %s
+    end
+    return "a"
+  end
+end]]):format(head or "", body)
+end
+
+local RECURSION = "local t = setmetatable({}, {})\nlocal meta = getmetatable(t)\n"
+
+hostile.refused = {
+  -- ---- deep recursion, of Lua and of C ----
+  { "a function that calls itself", "return f(1)",
+    "local f\nfunction f(n) return 1 + f(n + 1) end" },
+  { "a tostring that asks itself", "return tostring(t)",
+    RECURSION .. "function meta.__tostring() return tostring(t) .. 'x' end" },
+  { "tostring as its own __tostring", "return tostring(t)",
+    RECURSION .. "meta.__tostring = tostring" },
+  { "a format that formats itself", "return ('%s'):format(t)",
+    RECURSION .. "function meta.__tostring() return ('%s'):format(t) end" },
+  { "a format with many values that formats itself", "return tostring(t)",
+    RECURSION .. "function meta.__tostring() return ('%d%d%d%d%d%d%s')"
+    .. ":format(1, 2, 3, 4, 5, 6, t) end" },
+  { "a sort that sorts", "table.sort({ 1, 2 }, f)",
+    "local f\nfunction f() table.sort({ 1, 2 }, f) end" },
+  { "a __lt that sorts", "table.sort({ t, setmetatable({}, meta) })",
+    RECURSION .. "function meta.__lt() table.sort { t, setmetatable({}, meta) } end" },
+  { "a gsub that substitutes", "('x'):gsub('.', f)",
+    "local f\nfunction f() return (('x'):gsub('.', f)) end" },
+  { "a gsub's table that substitutes", "('x'):gsub('.', t)",
+    RECURSION .. "function meta.__index() return (('x'):gsub('.', t)) end" },
+  { "sort, gsub and format in turns", "f()", [[
+    local f, t
+    t = setmetatable({}, { __tostring = function() return f() end })
+    function f()
+      table.sort({ 1, 2 }, function()
+        return ("x"):gsub(".", function() return ("%s"):format(t) end)
+      end)
+    end]] },
+  { "a time that is asked for itself", "return os.time(t)",
+    RECURSION .. "function meta.__index() return os.time(t) end" },
+  { "an __index chain of 200 tables", "return t.x",
+    "local t = {} for _ = 1, 200 do t = setmetatable({}, { __index = t }) end" },
+  { "an __index that is itself", "return t.x", RECURSION .. "meta.__index = t" },
+  { "arguments without end", "f()", "local f\nfunction f(...) return select('#', f(1, ...)) end" },
+  { "a table that holds itself, in an event", "local t = {} t[1] = t event.x = t" },
+  { "a key that asks when it is told", "event.x = require('kvgate.value').array { [t] = 1 }",
+    "local t\nt = setmetatable({}, { __tostring = function() error 'asked' end })" },
+
+  -- ---- bombs ----
+  { "a string repeated far too often", "return ('x'):rep(1e9)" },
+  { "a pattern that is too long", "return ('x'):find(('a?'):rep(200))" },
+  { "a plain search that goes on for minutes",
+    "return ('a'):rep(2 ^ 20):find(('a'):rep(2 ^ 15) .. 'b', 1, true)" },
+  { "an item that is inserted far below", "table.insert({}, -2 ^ 31, 1)" },
+  { "an item that is inserted beyond all integers", "table.insert({}, 2 ^ 33, 1)" },
+  { "an item that is inserted at no number", "table.insert({}, 0 / 0, 1)" },
+  { "ten million results", "return unpack({}, 1, 1e7)" },
+  { "copies without end", "while true do event:copy() end" },
+
+  -- ---- errors that are no text ----
+  { "an error that is a table", "error {}" },
+  { "an error that is nothing", "error()" },
+  { "an error that is an event", "error(event)" },
+  { "an error that is a 64-bit integer", "error(5ULL)" },
+  { "an error that is a function", "error(error)" },
+  { "an error that cannot be printed",
+    "error(setmetatable({}, { __tostring = function() while true do end end }))" },
+  { "an error of a megabyte", "error(('x'):rep(2 ^ 20))" },
+  { "an error of several lines", "error 'one\\ntwo\\0three'" },
+  { "an error in an error's handler", "error(select(2, xpcall(error, function() error {} end)))" },
+  { "an error that pretends to come from elsewhere", "error('/etc/passwd:1: root', 0)" },
+
+  -- ---- state that is to stay ----
+  { "a global", "x = 1" },
+  { "a global function", "function tostring() end" },
+  { "the table of globals", "_G.x = 1" },
+  { "an event that was kept", "return held.tenant_id and 'a'",
+    "local held = setmetatable({}, { __index = function() error 'not yet' end })" },
+  { "strings' methods", "getmetatable('').__index.upper = nil" },
+  { "events' methods", "getmetatable(event).__index = nil" },
+  { "a library's metatable", "setmetatable(string, {})" },
+  { "strings' metatable", "setmetatable('', {})" },
+  { "integers' metatable", "setmetatable(5ULL, {})" },
+  { "an event's", "setmetatable(event, {})" },
+  { "an array's", "setmetatable(require('kvgate.value').array {}, {})" },
+  { "null", "require('kvgate.value').null.x = 1" },
+  { "a template", "require('kvgate.keys').vllm.match = nil" },
+  { "a metatable of the runtime's",
+    "setmetatable({}, getmetatable(require('kvgate.value').bin '') or error())" },
+  { "bytes that are none", "local b = require('kvgate.value').bin '' b.bytes = event event.x = b" },
+  { "a length of one's own", "local b = require('kvgate.value').bin ''"
+    .. " b.bytes = setmetatable({}, { __len = function() return 2 ^ 30 end }) event.x = b" },
+  { "a number that is none",
+    "local f = require('kvgate.value').float(1) f.number = {} event.x = f" },
+
+  -- ---- ways out ----
+  { "string.dump", "return string.dump(function() end)" },
+  { "dump as a method", "return ('').dump(function() end)" },
+  { "load", "load('return 1')" },
+  { "loadstring with bytecode", "loadstring('\\27LJ')" },
+  { "newproxy", "newproxy(true)" },
+  { "coroutines", "coroutine.wrap(function() while true do end end)()" },
+  { "the debug library", "debug.getregistry()" },
+  { "package.loaded", "return package.loaded.ffi" },
+  { "require ffi", "require 'ffi'" },
+  { "require ffi, protected",
+    "local ok, m = pcall(require, 'ffi') return ok and m.C or error 'no'" },
+  { "require with an object for a name",
+    "require(setmetatable({}, { __tostring = function() return 'ffi' end }))" },
+  { "require of what the runtime uses", "require 'kvgate.border'" },
+  { "require of the driver", "require 'kvgate.driver'" },
+  { "jit", "jit.off()" },
+  { "getfenv", "getfenv(1)" },
+  { "setfenv", "setfenv(1, {})" },
+  { "rawset", "rawset(string, 'x', 1)" },
+  { "an integer's field", "return (0ULL).x" },
+  { "an integer's item", "return (0ULL)[0]" },
+  { "an integer called", "return (0ULL)()" },
+  { "an event's item", "return event[0]" },
+  { "an event's item, written", "event[1] = 1" },
+  { "an event's item at a 64-bit place", "return event[1ULL]" },
+  { "an event counted up", "return event + 1" },
+  { "the distance of events", "return event - event:copy()" },
+  { "an event called", "return event()" },
+  { "an event's length", "return #event" },
+  { "an event's method without an event", "return event.copy(5ULL)" },
+  { "an event's method with a table", "return event.copy {}" },
+  { "a match without a template",
+    "return require('kvgate.keys').vllm.match(5ULL, event, 'object_key')" },
+}
+
+hostile.harmless = {
+  { "pcall as a __call", "t()", RECURSION .. "meta.__call = pcall" },
+  { "xpcall as a __call", "pcall(t, unpack(list))",
+    RECURSION .. "meta.__call = xpcall\nlocal list = {} for i = 1, 7000 do list[i] = t end" },
+  { "pcall of pcall, seven thousand deep", "pcall(unpack(list))",
+    "local list = {} for i = 1, 7000 do list[i] = pcall end" },
+  { "xpcall of xpcall, seven thousand deep", "pcall(unpack(list))",
+    "local list = {} for i = 1, 7000 do list[i] = xpcall end" },
+  { "pcall as an __index", "return t.x == false and 'a'", RECURSION .. "meta.__index = pcall" },
+  { "a pcall in each call", "f(1)", "local f\nfunction f(n) return pcall(f, n + 1) end" },
+  { "a handler that needs a handler", "xpcall(error, f)",
+    "local f\nfunction f() return xpcall(error, f) end" },
+  { "a handler that is its own", "xpcall(error, xpcall, error, xpcall)" },
+  { "a finaliser that loops",
+    "setmetatable({}, { __gc = function() while true do end end }) churn()",
+    "local function churn() for _ = 1, 2e4 do local t = {} t[1] = t end end" },
+  { "a __close that loops",
+    "local t = setmetatable({}, { __close = function() while true do end end }) t = nil" },
+  { "weak tables",
+    "local t = setmetatable({}, { __mode = 'kv' }) for i = 1, 1e4 do t[{}] = {} end" },
+  { "a length of a list's own",
+    "return #setmetatable({}, { __len = function() return 2 ^ 40 end }) == 0 and 'a'" },
+  { "the least integer by minus one",
+    "local x = -0x7fffffffffffffffLL - 1 for i = 1, 100 do x = x / -1LL x = x % -1LL + x end" },
+  { "a division by nothing",
+    "local x = 5LL for i = 1, 100 do x = 5LL / (x - x) x = 5ULL % (0ULL * x) end" },
+  { "a shift too far",
+    "for i = 1, 100 do local x = bit.lshift(1ULL, 2 ^ 40) + bit.tobit(1e300) end" },
+  { "a repetition below nothing",
+    "return ('x'):rep(-3221225472) == '' and ('x'):rep(0 / 0) == '' and 'a'" },
+  { "a random seed", "math.randomseed(0 / 0) math.randomseed(2 ^ 70)" },
+  { "functions of C as comparisons", "table.sort({ 3, 2, 1 }, rawequal) table.sort({ 1, 2 }, pcall)"
+    .. " table.sort({ 1, 2 }, select)" },
+  { "a comparison that says yes to all", "local t = {} for i = 1, 1000 do t[i] = i end"
+    .. " table.sort(t, function() return true end)" },
+  { "a file's own string.format", "string.format = nil table.sort = nil" },
+  { "getmetatable of everything", "return not (getmetatable('') or getmetatable(event)"
+    .. " or getmetatable(5ULL) or getmetatable(print_)) and 'a'", "local print_ = tostring" },
+}
+
+return hostile
