@@ -1,5 +1,9 @@
 #include "cli/usage.h"
 
+#include "script/script.h"
+
+_Static_assert((int)EXIT_STUCK == (int)SCRIPT_EXIT_STUCK, "one exit code");
+
 void usage_print(FILE *file, const struct usage_command *commands)
 {
     fprintf(file, "kvgate " KVGATE_VERSION

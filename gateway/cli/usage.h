@@ -12,7 +12,7 @@ enum usage_exit {
     EXIT_FAILED = 1, /* at the start or later: a busy address, for one */
     EXIT_USAGE = 2,
     EXIT_CONFIG = 3, /* the configuration or a script is wrong */
-    EXIT_STUCK = 70, /* WATCHDOG_EXIT: a script did not come back */
+    EXIT_STUCK = 70, /* a script did not come back */
 };
 
 struct usage_command {

@@ -23,6 +23,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Exit code of a process whose script did not come back (watchdog.h). */
+enum { SCRIPT_EXIT_STUCK = 70 };
+
 struct script;
 struct script_filter;
 

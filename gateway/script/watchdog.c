@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "codec/batch.h"
+#include "script/script.h"
 #include "script/ticker.h"
 
 #include <errno.h>
@@ -115,7 +116,7 @@ static void end_process(const struct watchdog *dog)
         say_what_is_in_hand(dog->batch);
     }
     say(", and no error stops it: the process ends\n");
-    _exit(WATCHDOG_EXIT);
+    _exit(SCRIPT_EXIT_STUCK);
 }
 
 /* ---- looking ---- */
@@ -290,6 +291,17 @@ static void detach(void)
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
+/* Whoever started the process may have left it blocked, which exec passes on.
+ */
+static void unblock_signal(void)
+{
+    sigset_t unblocked;
+
+    sigemptyset(&unblocked);
+    sigaddset(&unblocked, SIGPROF);
+    pthread_sigmask(SIG_UNBLOCK, &unblocked, NULL);
+}
+
 /* ---- from outside ---- */
 
 struct watchdog *watchdog_new(lua_State *L, uint64_t stuck_ms, bool compiled,
@@ -299,6 +311,7 @@ struct watchdog *watchdog_new(lua_State *L, uint64_t stuck_ms, bool compiled,
 
     if (!ticker_hold(on_signal, error))
         return NULL;
+    unblock_signal();
     dog = memory_new(sizeof *dog);
     dog->L = L;
     dog->stuck_ns = stuck_ms * NS_PER_MS;

@@ -12,7 +12,8 @@
  * gets it with its first run.  Scripts load with the compiler off instead, so
  * that a new state can load while an old one has the profiler.
  *
- * What no hook stops (a C function) ends the process with WATCHDOG_EXIT.
+ * What no hook stops (a C function) ends the process with
+ * SCRIPT_EXIT_STUCK (script.h).
  */
 #ifndef SCRIPT_WATCHDOG_H
 #define SCRIPT_WATCHDOG_H
@@ -24,13 +25,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { WATCHDOG_EXIT = 70 };
-
 struct watchdog;
 
-/* `stuck_ms`: how long after its budget a script may go on, before the
- * process ends.  `compiled`: the compiler is on, and
- * the profiler needed.  NULL and `error` when there is no thread for it. */
+/* `stuck_ms`: how long after its budget a script may go on, before the process
+ * ends.  `compiled`: the compiler is on, and the profiler needed.  Lets SIGPROF
+ * through to the calling thread, which is to be the one that runs scripts.
+ * NULL and `error` when there is no thread for it. */
 struct watchdog *watchdog_new(lua_State *L, uint64_t stuck_ms, bool compiled,
                               struct error *error);
 

@@ -1,11 +1,13 @@
 """What the program does with filters that take too much."""
 
+import signal
 import unittest
 
 from support.case import GatewayCase
 from support.deadline import SLOWNESS, until
-from support.gateway import Directory, Gateway, run
+from support.gateway import Directory, Gateway, run, without_profiler
 from support.publisher import Publisher
+from support.subscriber import Subscriber
 
 LIMITS = {"event": "20ms", "load": "200ms", "stuck": "300ms", "memory": "32MiB"}
 HOSTILE = """
@@ -74,19 +76,68 @@ class StoppedWithoutCompiler(Stopped):
     config = config("off")
 
 
+class StoppedWithADeafProfiler(Stopped):
+    """LuaJIT's profiler does not reach compiled code: what is found out by trying."""
+
+    environment = without_profiler("deaf")
+    warning = "this LuaJIT's compiled loops cannot be stopped: filters run without the compiler"
+
+    def test_the_log_says_that_the_compiler_is_off(self):
+        self.gateway.wait_log(self.warning)
+
+
+class StoppedWithoutProfiler(StoppedWithADeafProfiler):
+    """Somebody else in the process has it."""
+
+    environment = without_profiler("taken")
+
+
+class StoppedWithSignalBlocked(Stopped):
+    """As whoever started the program left it."""
+
+    @staticmethod
+    def prepare():
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGPROF})
+
+    def test_the_compiler_is_on(self):
+        self.assertIsNone(self.gateway.find_log("without the compiler"))
+
+
+class StoppedWithSignalIgnored(StoppedWithSignalBlocked):
+    @staticmethod
+    def prepare():
+        signal.signal(signal.SIGPROF, signal.SIG_IGN)
+
+
+class StoppedUnderProfiler(StoppedWithSignalBlocked):
+    """A timer for another profiler, every millisecond, which exec does not stop."""
+
+    @staticmethod
+    def prepare():
+        signal.signal(signal.SIGPROF, signal.SIG_IGN)
+        signal.setitimer(signal.ITIMER_PROF, 0.001, 0.001)
+
+
 class Stuck(unittest.TestCase):
-    def check(self, jit):
+    def start(self, jit, prepare=None):
         gateway = Gateway(config(jit), {"hostile.lua": HOSTILE})
         self.addCleanup(gateway.directory.remove)
         self.addCleanup(gateway.kill)
         publisher = Publisher(gateway.config["sources"][0]["connect"])
         self.addCleanup(publisher.close)
-        gateway.start()
+        gateway.start(prepare=prepare)
         publisher.wait_subscribed()
-        publisher.put("a", "pattern")
+        return gateway, publisher
+
+    def wait_end(self, gateway):
         self.assertEqual(gateway.process.wait(20 * SLOWNESS), 70)
         gateway.reader.join(5)
         gateway.process.stderr.close()
+
+    def check(self, jit, prepare=None):
+        gateway, publisher = self.start(jit, prepare)
+        publisher.put("a", "pattern")
+        self.wait_end(gateway)
         self.assertRegex(gateway.log[-1],
                          r"^kvgate: filter \S+/hostile\.lua does not come back from event 2, and no "
                          r"error stops it: the process ends$")
@@ -97,22 +148,56 @@ class Stuck(unittest.TestCase):
     def test_what_no_hook_stops_ends_the_process_without_the_compiler(self):
         self.check("off")
 
+    def test_what_no_hook_stops_ends_the_process_that_got_the_signal_blocked(self):
+        self.check("auto", StoppedWithSignalBlocked.prepare)
+
+    def test_a_supervisor_that_starts_it_again_has_it_running_and_readers_see_a_restart(self):
+        gateway, publisher = self.start("auto")
+        subscriber = Subscriber(gateway.config["streams"][0]["bind"])
+        self.addCleanup(subscriber.close)
+        for ends in range(3):
+            until(lambda: publisher.put("a") or subscriber.pump(20), "a first message")
+            publisher.put("b")
+            subscriber.wait_label("b")
+            self.assertLess(subscriber.messages[0].number, 3)
+            if ends == 2:
+                break
+            publisher.put("pattern", "never seen")
+            self.wait_end(gateway)
+            while subscriber.pump(20):
+                pass
+            self.assertNotIn("never seen", subscriber.labels())
+            subscriber.messages = []
+            gateway.log.clear()
+            gateway.start()
+            publisher.wait_subscribed()
+        gateway.stop()
+
 
 class Configuration(unittest.TestCase):
-    def check(self, text):
+    def check(self, text, environment=None):
         directory = Directory()
         self.addCleanup(directory.remove)
         path = directory.write("kvgate.yaml", text + """
 sources: [{ name: store, connect: tcp://127.0.0.1:5557 }]
 streams: [{ name: all, bind: "tcp://127.0.0.1:*" }]
 """)
-        done = run("check", path)
+        done = run("check", path, environment=environment)
         return done.returncode, (done.stdout + done.stderr).replace(str(path), "@")
 
     def test_every_limit_can_be_set(self):
         for text in ("limits: { event: 10ms, load: 1s, stuck: 1m, memory: 1GiB }\njit: on",
                      "limits: { memory: 67108864 }\njit: off", "limits: {}", "jit: auto"):
             self.assertEqual(self.check(text)[0], 0, text)
+
+    def test_a_compiler_that_cannot_be_stopped_is_refused_where_it_must_be_on(self):
+        told = {jit: self.check(f"jit: {jit}\nfilters: [{{ script: redact.lua }}]",
+                                without_profiler("deaf")) for jit in ("on", "auto", "off")}
+        self.assertEqual(told["on"][0], 3)
+        self.assertIn("jit: this LuaJIT's compiled loops cannot be stopped, "
+                      'expected "auto" or "off"', told["on"][1])
+        self.assertIn("filters run without the compiler", told["auto"][1])
+        self.assertNotIn("compiler", told["off"][1])
 
     def test_what_is_no_limit_is_told(self):
         wrong = {

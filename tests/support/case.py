@@ -17,6 +17,8 @@ class GatewayCase(unittest.TestCase):
     config = {"sources": [{"name": "store"}], "streams": [{"name": "all"}]}
     scripts = {}
     watched = None  # streams that get a subscriber; None: all of them
+    environment = None  # more variables of the program
+    prepare = None  # a staticmethod, called in its process before it starts
 
     @classmethod
     def setUpClass(cls):
@@ -27,7 +29,7 @@ class GatewayCase(unittest.TestCase):
         cls.subscribers = {}
         for source in cls.gateway.config["sources"]:
             cls.publishers[source["name"]] = cls.open(Publisher(source["connect"]))
-        cls.gateway.start()
+        cls.gateway.start(cls.environment, cls.prepare)
         for stream in cls.gateway.config["streams"]:
             if cls.watched is not None and stream["name"] not in cls.watched:
                 continue

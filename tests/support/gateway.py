@@ -18,13 +18,21 @@ from support.deadline import SLOWNESS, until
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # What a sanitizer sets aside of freed memory is not the gateway's.
 ENVIRONMENT = {"ASAN_OPTIONS": "quarantine_size_mb=1", **os.environ}
+NO_PROFILER = os.environ.get("NO_PROFILER", str(ROOT / "build" / "tests" / "no_profiler.so"))
 PROGRAM = os.environ.get("KVGATE", str(ROOT / "build" / "kvgate"))
 
 
-def run(*arguments, seconds=30, input=None):
+def without_profiler(how):
+    """Variables with which LuaJIT's profiler is "deaf" or "taken", see no_profiler.c."""
+    return {"LD_PRELOAD": NO_PROFILER, "KVGATE_PROFILER": how,
+            "ASAN_OPTIONS": ENVIRONMENT["ASAN_OPTIONS"] + ":verify_asan_link_order=0"}
+
+
+def run(*arguments, seconds=30, input=None, environment=None):
     """The program to its end; stdout and stderr as text."""
     return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True,
-                          input=input, errors="replace", timeout=seconds * SLOWNESS, check=False)
+                          input=input, errors="replace", timeout=seconds * SLOWNESS, check=False,
+                          env={**os.environ, **(environment or {})})
 
 
 class Directory:
@@ -90,9 +98,12 @@ class Gateway:
 
     # ---- the process ----
 
-    def start(self):
-        self.process = subprocess.Popen([PROGRAM, "run", str(self.path)], env=ENVIRONMENT,
-                                        stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    def start(self, environment=None, prepare=None):
+        """`prepare` is called in the new process before it becomes the program."""
+        self.process = subprocess.Popen([PROGRAM, "run", str(self.path)],
+                                        env={**ENVIRONMENT, **(environment or {})},
+                                        stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                        preexec_fn=prepare)
         self.reader = threading.Thread(target=self._read_log, daemon=True)
         self.reader.start()
         self.admin = self.wait_log(r"admin on (http://\S+)").group(1).rstrip("/")
