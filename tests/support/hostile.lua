@@ -1,24 +1,26 @@
 --- What hostile filters try: bodies of function(event), for one event.
 --
 -- Each is { name, body, head }: `head` stands in front of the filter's function. `refused` raise an
--- error, or run into a limit; `harmless` come to nothing, and the event keeps its verdict.
+-- error, `harmless` come to nothing and the event keeps its verdict, `loops` are stopped by time,
+-- `bombs` by memory.
 
 local hostile = {}
 
---- The text of a filter that does `body` for the events of tenant "bad".
+--- The text of a filter that does `body` for the events of one tenant.
 ---@param body string
 ---@param head? string
-function hostile.text(body, head)
+---@param tenant? string "bad" unless given
+function hostile.text(body, head, tenant)
   return ([[
 return function()
   %s
   return function(event)
-    if event.tenant_id == "bad" then
+    if event.tenant_id == %q then
       %s
     end
     return "a"
   end
-end]]):format(head or "", body)
+end]]):format(head or "", tenant or "bad", body)
 end
 
 local RECURSION = "local t = setmetatable({}, {})\nlocal meta = getmetatable(t)\n"
@@ -183,6 +185,86 @@ hostile.harmless = {
   { "a file's own string.format", "string.format = nil table.sort = nil" },
   { "getmetatable of everything", "return not (getmetatable('') or getmetatable(event)"
     .. " or getmetatable(5ULL) or getmetatable(print_)) and 'a'", "local print_ = tostring" },
+}
+
+hostile.loops = {
+  { "while true", "while true do end" },
+  { "repeat until false", "repeat until false" },
+  { "goto", "::again:: goto again" },
+  { "a numeric for", "for _ = 1, math.huge do end" },
+  { "a counter", "local n = 0 while true do n = n + 1 end" },
+  { "a table that is filled in a circle",
+    "local t, n = {}, 0\nwhile true do\n n = n + 1\n t[n % 8] = { n }\n end" },
+  { "a self tail call", "return loop()", "local loop\nfunction loop() return loop() end" },
+  { "two functions that call each other",
+    "return ping(1)", "local ping, pong\nfunction ping(n) return pong(n + 1) end\n"
+    .. "function pong(n) return ping(n) end" },
+  { "a loop that makes closures", "while true do local f = function() end f() end" },
+  { "a loop that makes strings",
+    "local n = 0 while true do n = n + 1 local s = ('x'):rep(100) .. n end" },
+  { "next over a table that never ends",
+    "for _ in function() return 1 end do end" },
+  { "a pcall around an endless loop", "while true do pcall(loop) end",
+    "local function loop() while true do end end" },
+  { "a pcall around it, once", "pcall(loop) return true",
+    "local function loop() while true do end end" },
+  { "a pcall around it, as a tail call", "return pcall(loop)",
+    "local function loop() while true do end end" },
+  { "pcalls in pcalls", "local function f(n) if n == 0 then while true do end end "
+    .. "pcall(f, n - 1) f(n) end f(20)" },
+  { "a handler that loops", "xpcall(error, function() while true do end end) return true" },
+  { "a handler that swallows", "while true do xpcall(loop, function() return 1 end) end",
+    "local function loop() while true do end end" },
+  { "an __index that loops", "local x = t.x",
+    "local t = setmetatable({}, { __index = function() while true do end end })" },
+  { "an __index chain of itself", "while true do local x = t.x end",
+    "local t = setmetatable({}, { __index = function(_, k) return k end })" },
+  { "an __add that loops", "local x = t + 1",
+    "local t = setmetatable({}, { __add = function() while true do end end })" },
+  { "a comparison that loops in table.sort",
+    "table.sort({ 3, 2, 1 }, function() while true do end end)" },
+  { "a replacement that loops in gsub",
+    "('aaa'):gsub('a', function() while true do end end)" },
+  { "sorting without end",
+    "while true do table.sort({ 3, 1, 2 }, function(a, b) return a < b end) end" },
+  { "tostring in a loop", "while true do tostring(t) end",
+    "local t = setmetatable({}, { __tostring = function() return 'x' end })" },
+  { "reading events in a loop", "while true do local x = event.object_key end" },
+  { "editing an event in a loop", "local n = 0 while true do n = n + 1 event.seen = n % 8 end" },
+  { "errors in a loop", "while true do pcall(error, {}) end" },
+  { "an error's __tostring that loops in format", "('%s'):format(t)",
+    "local t = setmetatable({}, { __tostring = function() while true do end end })" },
+  { "a __lt that loops", "table.sort { t, t }",
+    "local t = setmetatable({}, { __lt = function() while true do end end })" },
+  { "a __call, a __concat, an __eq that loop", "return pcall(t) or pcall(f) or t == u", [[
+    local meta = {}
+    local t, u = setmetatable({}, meta), setmetatable({}, meta)
+    function meta.__call() while true do end end
+    meta.__concat, meta.__eq = meta.__call, meta.__call
+    local function f() return t .. u end]] },
+  { "a __newindex that loops", "t.x = 1",
+    "local t = setmetatable({}, { __newindex = function() while true do end end })" },
+  { "a sort of a million by a function of C", "table.sort(t, rawequal)",
+    "local t = {} for i = 1, 1e6 do t[i] = i end" },
+  { "gmatch of nothing", "while true do for _ in ('x'):gmatch '' do end end" },
+  { "a verdict that is long in coming", "while true do event:to_table() end" },
+  { "all fields, over and over", "while true do for _ in pairs(event) do end end" },
+}
+
+hostile.bombs = {
+  { "tables in a table", "local t = {} for i = 1, 1e9 do t[i] = { i } end" },
+  { "a string that doubles", "local s = 'x' while true do s = s .. s end" },
+  { "string.rep in a table",
+    "local t = {} for i = 1, 1e9 do t[i] = ('x'):rep(1e6) .. i end" },
+  { "table.concat",
+    "local t = {} for i = 1, 1000 do t[i] = ('x'):rep(1e5) end local s = table.concat(t)" },
+  { "a pcall that swallows it", "pcall(bomb) return true",
+    "local function bomb() local s = 'x' while true do s = s .. s end end" },
+  { "a pcall that swallows it, as a tail call", "return pcall(bomb)",
+    "local function bomb() local s = 'x' while true do s = s .. s end end" },
+  { "a handler that swallows it",
+    "xpcall(bomb, function() return 1 end) return true",
+    "local function bomb() local s = 'x' while true do s = s .. s end end" },
 }
 
 return hostile

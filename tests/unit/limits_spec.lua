@@ -1,5 +1,6 @@
 --- What hostile scripts run into. Every case: a good event, a hostile one, a good one.
 
+local hostile = require "tests.support.hostile"
 local scripts = require "tests.support.script"
 local wire = require "tests.support.wire"
 
@@ -14,20 +15,6 @@ local function limited(jit, limits)
   return chosen
 end
 
---- A filter that does `body` for bad events; `head` stands in front of it.
-local function text_of(body, head)
-  return ([[
-return function()
-  %s
-  return function(event)
-    if event.tenant_id == "bad" then
-      %s
-    end
-    return "a"
-  end
-end]]):format(head or "", body)
-end
-
 local function states(report)
   local list = {}
   for index, event in ipairs(report.events) do list[index] = event.state end
@@ -35,64 +22,19 @@ local function states(report)
 end
 
 local function attack(jit, body, head, limits)
-  local script = scripts.new({ ["f.lua"] = text_of(body, head) }, { limits = limited(jit, limits) })
+  local script = scripts.new({ ["f.lua"] = hostile.text(body, head) },
+    { limits = limited(jit, limits) })
   local report = script:run({ script:load "f.lua" }, { good(1), bad(2), good(3) })
   script:remove()
   return report
 end
 
-local LOOPS = {
-  ["while true"] = { "while true do end" },
-  ["repeat until false"] = { "repeat until false" },
-  ["goto"] = { "::again:: goto again" },
-  ["a numeric for"] = { "for _ = 1, math.huge do end" },
-  ["a counter"] = { "local n = 0 while true do n = n + 1 end" },
-  ["a table that is filled in a circle"] = {
-    "local t, n = {}, 0\nwhile true do\n n = n + 1\n t[n % 8] = { n }\n end" },
-  ["a self tail call"] = { "return loop()", "local loop\nfunction loop() return loop() end" },
-  ["two functions that call each other"] = {
-    "return ping(1)", "local ping, pong\nfunction ping(n) return pong(n + 1) end\n"
-    .. "function pong(n) return ping(n) end" },
-  ["a loop that makes closures"] = { "while true do local f = function() end f() end" },
-  ["a loop that makes strings"] = {
-    "local n = 0 while true do n = n + 1 local s = ('x'):rep(100) .. n end" },
-  ["next over a table that never ends"] = {
-    "for _ in function() return 1 end do end" },
-  ["a pcall around an endless loop"] = { "while true do pcall(loop) end",
-    "local function loop() while true do end end" },
-  ["a pcall around it, once"] = { "pcall(loop) return true",
-    "local function loop() while true do end end" },
-  ["a pcall around it, as a tail call"] = { "return pcall(loop)",
-    "local function loop() while true do end end" },
-  ["pcalls in pcalls"] = { "local function f(n) if n == 0 then while true do end end "
-    .. "pcall(f, n - 1) f(n) end f(20)" },
-  ["a handler that loops"] = { "xpcall(error, function() while true do end end) return true" },
-  ["a handler that swallows"] = { "while true do xpcall(loop, function() return 1 end) end",
-    "local function loop() while true do end end" },
-  ["an __index that loops"] = { "local x = t.x",
-    "local t = setmetatable({}, { __index = function() while true do end end })" },
-  ["an __index chain of itself"] = { "while true do local x = t.x end",
-    "local t = setmetatable({}, { __index = function(_, k) return k end })" },
-  ["an __add that loops"] = { "local x = t + 1",
-    "local t = setmetatable({}, { __add = function() while true do end end })" },
-  ["a comparison that loops in table.sort"] = {
-    "table.sort({ 3, 2, 1 }, function() while true do end end)" },
-  ["a replacement that loops in gsub"] = {
-    "('aaa'):gsub('a', function() while true do end end)" },
-  ["sorting without end"] = {
-    "while true do table.sort({ 3, 1, 2 }, function(a, b) return a < b end) end" },
-  ["tostring in a loop"] = { "while true do tostring(t) end",
-    "local t = setmetatable({}, { __tostring = function() return 'x' end })" },
-  ["reading events in a loop"] = { "while true do local x = event.object_key end" },
-  ["editing an event in a loop"] = { "local n = 0 while true do n = n + 1 event.seen = n % 8 end" },
-  ["errors in a loop"] = { "while true do pcall(error, {}) end" },
-}
-
 for _, jit in ipairs(MODES) do
   describe("with jit: " .. jit .. ", time", function()
-    for name, case in pairs(LOOPS) do
+    for _, case in ipairs(hostile.loops) do
+      local name, body, head = unpack(case)
       it("is up for " .. name, function()
-        local report = attack(jit, case[1], case[2])
+        local report = attack(jit, body, head)
         assert.equal("live lost live", states(report))
         assert.equal(1, #report.failures)
         local failure = report.failures[1]
@@ -124,7 +66,7 @@ for _, jit in ipairs(MODES) do
     end)
 
     it("is each event's own: every one in its place is judged", function()
-      local script = scripts.new({ ["f.lua"] = text_of "while true do end" },
+      local script = scripts.new({ ["f.lua"] = hostile.text "while true do end" },
         { limits = limited(jit, { event = 10 }) })
       local list, expected = {}, {}
       for id = 1, 60 do
@@ -138,7 +80,7 @@ for _, jit in ipairs(MODES) do
     end)
 
     it("leaves nothing behind in gsub, however often it stops there", function()
-      local script = scripts.new({ ["f.lua"] = text_of(
+      local script = scripts.new({ ["f.lua"] = hostile.text(
         "('a'):gsub('a', function() while true do end end)") },
         { limits = limited(jit, { event = 10 }) })
       local filter = script:load "f.lua"
@@ -152,7 +94,7 @@ for _, jit in ipairs(MODES) do
     end)
 
     it("passes the event on unfiltered where that is the policy", function()
-      local script = scripts.new({ ["f.lua"] = text_of "event.seen = 1 while true do end" },
+      local script = scripts.new({ ["f.lua"] = hostile.text "event.seen = 1 while true do end" },
         { limits = limited(jit) })
       local report = script:run({ script:load "f.lua" }, { bad(1) }, "pass")
       script:remove()
@@ -178,24 +120,9 @@ for _, jit in ipairs(MODES) do
   end)
 
   describe("with jit: " .. jit .. ", memory", function()
-    local BOMBS = {
-      ["tables in a table"] = { "local t = {} for i = 1, 1e9 do t[i] = { i } end" },
-      ["a string that doubles"] = { "local s = 'x' while true do s = s .. s end" },
-      ["string.rep in a table"] = {
-        "local t = {} for i = 1, 1e9 do t[i] = ('x'):rep(1e6) .. i end" },
-      ["table.concat"] = {
-        "local t = {} for i = 1, 1000 do t[i] = ('x'):rep(1e5) end local s = table.concat(t)" },
-      ["a pcall that swallows it"] = { "pcall(bomb) return true",
-        "local function bomb() local s = 'x' while true do s = s .. s end end" },
-      ["a pcall that swallows it, as a tail call"] = { "return pcall(bomb)",
-        "local function bomb() local s = 'x' while true do s = s .. s end end" },
-      ["a handler that swallows it"] = {
-        "xpcall(bomb, function() return 1 end) return true",
-        "local function bomb() local s = 'x' while true do s = s .. s end end" },
-    }
-    for name, case in pairs(BOMBS) do
-      it("is up for " .. name, function()
-        local report = attack(jit, case[1], case[2], { event = 5000, stuck = 60000 })
+    for _, case in ipairs(hostile.bombs) do
+      it("is up for " .. case[1], function()
+        local report = attack(jit, case[2], case[3], { event = 5000, stuck = 60000 })
         assert.equal("live lost live", states(report))
         assert.equal(1, #report.failures)
         assert.equal("ran out of memory", report.failures[1].result)
@@ -205,7 +132,7 @@ for _, jit in ipairs(MODES) do
 
     it("is free again after it ran out, a hundred times", function()
       local script = scripts.new({
-        ["f.lua"] = text_of "local s = 'x' while true do s = s .. s end" },
+        ["f.lua"] = hostile.text "local s = 'x' while true do s = s .. s end" },
         { limits = limited(jit, { event = 5000, stuck = 60000 }) })
       local filter = script:load "f.lua"
       for _ = 1, 100 do
@@ -234,8 +161,9 @@ end
 
 describe("two states", function()
   it("are both stopped, though there is one profiler", function()
-    local old = scripts.new({ ["f.lua"] = text_of "while true do end" }, { limits = limited "on" })
-    local new = scripts.new({ ["f.lua"] = text_of "while true do end" }, { limits = limited "on" })
+    local files = { ["f.lua"] = hostile.text "while true do end" }
+    local old = scripts.new(files, { limits = limited "on" })
+    local new = scripts.new(files, { limits = limited "on" })
     local filter, newer = old:load "f.lua", new:load "f.lua"
     for _ = 1, 3 do
       assert.equal("live lost live", states(old:run({ filter }, { good(1), bad(2), good(3) })))
