@@ -167,7 +167,7 @@ static bool adopt(struct try_core *core, struct buffer *mistakes)
     struct place *place = place_find();
     const struct installed *installed = place_installed(place);
     struct plan *plan = plan_new(core->config, installed->directories,
-                                 installed->count, false, mistakes);
+                                 installed->count, false, NULL, mistakes);
 
     place_free(place);
     if (plan == NULL)

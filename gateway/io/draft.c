@@ -15,7 +15,7 @@ bool draft_load(struct draft *draft, const char *path,
     if (draft->config == NULL)
         return false;
     draft->plan = plan_new(draft->config, installed->directories,
-                           installed->count, false, mistakes);
+                           installed->count, false, NULL, mistakes);
     return has_plan(draft);
 }
 

@@ -14,6 +14,7 @@
 static bool step_load(struct step *step, struct script *script,
                       const struct config *config,
                       const struct config_filter *wanted,
+                      const struct script_wanted *place,
                       struct buffer *mistakes)
 {
     struct error error = {0};
@@ -22,7 +23,7 @@ static bool step_load(struct step *step, struct script *script,
     step->on_error = wanted->on_error;
     snprintf(step->gate.about, sizeof step->gate.about,
              "failures of filter %.60s", wanted->script);
-    step->filter = script_load(script, wanted->script, wanted->options, &error);
+    step->filter = script_load(script, place, &error);
     if (step->filter == NULL)
         buffer_print(mistakes, "%s:%u:%u: filter %s: %s\n", config->path,
                      wanted->mark.line, wanted->mark.column, wanted->script,
@@ -39,10 +40,15 @@ bool chain_load(struct chain *chain, struct script *script,
 
     chain->stream = stream;
     chain->steps = memory_new((filters->count + 1) * sizeof *chain->steps);
-    for (size_t i = 0; i < filters->count; i++)
-        if (!filters->items[i].broken)
-            loaded &= step_load(&chain->steps[i], script, config,
-                                &filters->items[i], mistakes);
+    for (size_t i = 0; i < filters->count; i++) {
+        const struct config_filter *wanted = &filters->items[i];
+        struct script_wanted place = {wanted->script, wanted->options, stream,
+                                      (uint32_t)i + 1};
+
+        if (!wanted->broken)
+            loaded &= step_load(&chain->steps[i], script, config, wanted,
+                                &place, mistakes);
+    }
     chain->count = filters->count;
     return loaded;
 }

@@ -143,6 +143,7 @@ static void tell_failures(struct pipeline *pipeline, struct buffer *told)
 static struct script *make_script(const struct config *config,
                                   const char *const *installed,
                                   size_t installed_count, bool trial,
+                                  const struct keep *before,
                                   struct error *error)
 {
     const char **streams = memory_new(config->stream_count * sizeof *streams);
@@ -157,7 +158,8 @@ static struct script *make_script(const struct config *config,
                                  .causes = causes,
                                  .cause_count = LOSS_CAUSES,
                                  .limits = config->limits,
-                                 .trial = trial};
+                                 .trial = trial,
+                                 .before = before};
     struct script *script;
 
     for (size_t i = 0; i < config->stream_count; i++)
@@ -198,13 +200,14 @@ static struct pipeline *make_empty(const struct config *config)
 struct pipeline *pipeline_new(const struct config *config,
                               const char *const *installed,
                               size_t installed_count, bool trial,
+                              const struct keep *before,
                               struct buffer *mistakes)
 {
     struct pipeline *pipeline = make_empty(config);
     struct error error = {0};
 
     pipeline->script =
-        make_script(config, installed, installed_count, trial, &error);
+        make_script(config, installed, installed_count, trial, before, &error);
     if (pipeline->script == NULL)
         buffer_print(mistakes, "%s\n", error.text);
     if (pipeline->script == NULL || !load_chains(pipeline, config, mistakes) ||

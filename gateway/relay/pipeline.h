@@ -44,6 +44,7 @@ struct pipeline {
 struct pipeline *pipeline_new(const struct config *config,
                               const char *const *installed,
                               size_t installed_count, bool trial,
+                              const struct keep *before,
                               struct buffer *mistakes);
 void pipeline_free(struct pipeline *pipeline);
 

@@ -8,10 +8,10 @@
 
 struct plan *plan_new(const struct config *config, const char *const *installed,
                       size_t installed_count, bool trial,
-                      struct buffer *mistakes)
+                      const struct keep *before, struct buffer *mistakes)
 {
-    struct pipeline *pipeline =
-        pipeline_new(config, installed, installed_count, trial, mistakes);
+    struct pipeline *pipeline = pipeline_new(config, installed, installed_count,
+                                             trial, before, mistakes);
     struct plan *plan;
 
     if (pipeline == NULL)

@@ -94,14 +94,25 @@ static void try_recent(struct trial *trial, const struct relay *relay,
         }
 }
 
+/* What the current filters hold goes on in the new ones: written down now. */
+static const struct keep *save(const struct relay *relay)
+{
+    const struct pipeline *pipeline = relay_pipeline(relay);
+
+    if (pipeline == NULL)
+        return NULL;
+    script_save(pipeline->script);
+    return script_keep(pipeline->script);
+}
+
 /* Returns what was tried, as plan_signature has it. */
 static uint64_t run_trial(struct trial *trial, const struct relay *relay,
                           const struct config *config,
                           const char *const *installed, size_t installed_count,
-                          struct buffer *mistakes)
+                          const struct keep *before, struct buffer *mistakes)
 {
     struct plan *plan =
-        plan_new(config, installed, installed_count, true, mistakes);
+        plan_new(config, installed, installed_count, true, before, mistakes);
     struct relay *aside;
     uint64_t signature;
 
@@ -121,6 +132,7 @@ struct plan *trial_plan(struct trial *trial, const struct relay *relay,
                         const char *const *installed, size_t installed_count,
                         bool skip, struct buffer *mistakes)
 {
+    const struct keep *before = save(relay);
     struct plan *plan;
     uint64_t tried = 0;
 
@@ -128,12 +140,13 @@ struct plan *trial_plan(struct trial *trial, const struct relay *relay,
     if (trial->messages > 0 && !skip) {
         log_mute(true);
         tried = run_trial(trial, relay, config, installed, installed_count,
-                          mistakes);
+                          before, mistakes);
         log_mute(false);
     }
     if (trial->end != TRIAL_FINE)
         return NULL;
-    plan = plan_new(config, installed, installed_count, false, mistakes);
+    plan =
+        plan_new(config, installed, installed_count, false, before, mistakes);
     if (plan == NULL)
         trial->end = TRIAL_BROKEN;
     if (plan == NULL || tried == 0 || tried == plan_signature(plan))

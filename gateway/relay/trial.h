@@ -32,7 +32,8 @@ struct trial {
 /*
  * Build what `config` describes, as plan_new does, for relay_adopt.  First it
  * is built aside and run over the recent messages of `relay`, for a second at
- * the most; with `skip` it isn't.  NULL, and a line for each mistake in
+ * the most; with `skip` it isn't.  What the filters of `relay` keep over a
+ * reload is there in both.  NULL, and a line for each mistake in
  * `mistakes`, if anything fails.
  */
 struct plan *trial_plan(struct trial *trial, const struct relay *relay,

@@ -73,7 +73,9 @@ enum border_result {
 };
 
 struct digest_border;
+struct keep;
 struct key_border;
+struct owner;
 
 struct border {
     struct batch *batch; /* being filtered; between runs one without slots */
@@ -81,10 +83,12 @@ struct border {
     const struct key_border *keys;
     const struct digest_border *digests;
     struct filter_counters *counters; /* of the filter that runs */
-    uint32_t result; /* enum border_result of what the driver raises */
-    uint32_t breach; /* the same for a limit that the filter ran into: it
-                        holds even if the script caught the error */
-    uint32_t tail;   /* the event that was emitted last; EVENT_END: none */
+    struct keep *keep;                /* what survives a reload: keep.h */
+    struct owner *owner; /* the filter that loads or runs: owner.h */
+    uint32_t result;     /* enum border_result of what the driver raises */
+    uint32_t breach;     /* the same for a limit that the filter ran into: it
+                            holds even if the script caught the error */
+    uint32_t tail;       /* the event that was emitted last; EVENT_END: none */
     uint32_t nested; /* calls of string.gsub out of its own replacement; a stop
                         leaves none behind */
     struct token token;

@@ -112,22 +112,23 @@ static void give_sinks(struct subject *subject)
                                          .forward = record_forward});
 }
 
-/* Adopt a configuration, the first or a next one; what was wrong is left in
- * `mistakes`. */
+/* Adopt a configuration, the first or a next one; `told` is what was wrong, or
+ * else which state starts anew. */
 static bool configure(struct subject *subject, const char *text, size_t size,
-                      struct trial *trial, struct buffer *mistakes)
+                      struct trial *trial, struct buffer *told)
 {
-    struct config *config = config_read(subject->path, text, size, mistakes);
+    struct config *config = config_read(subject->path, text, size, told);
     struct plan *plan;
 
     if (config == NULL)
         return false;
     plan = trial_plan(trial, subject->relay, config, subject->installed,
-                      subject->installed_count, false, mistakes);
+                      subject->installed_count, false, told);
     if (plan == NULL) {
         config_free(config);
         return false;
     }
+    relay_tell_state(subject->relay, plan, told);
     relay_adopt(subject->relay, plan, subject->now);
     config_free(subject->config);
     subject->config = config;
@@ -368,19 +369,19 @@ static int relay_lua_reload(lua_State *L)
     struct subject *subject = check_subject(L);
     size_t size;
     const char *text = luaL_checklstring(L, 2, &size);
-    struct buffer mistakes = {0};
+    struct buffer told = {0};
     struct trial trial;
-    bool done = configure(subject, text, size, &trial, &mistakes);
+    bool done = configure(subject, text, size, &trial, &told);
 
     if (done) {
         lua_pushboolean(L, true);
         lua_pushinteger(L, (lua_Integer)trial.tried);
     } else {
         lua_pushnil(L);
-        lua_pushstring(L, buffer_text(&mistakes));
     }
-    buffer_free(&mistakes);
-    return 2;
+    lua_pushstring(L, buffer_text(&told));
+    buffer_free(&told);
+    return done ? 3 : 2;
 }
 
 /* relay:failure(): what the last error of a filter said. */

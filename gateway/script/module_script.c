@@ -185,10 +185,15 @@ static int object_load(lua_State *L)
     struct buffer mistakes = {0};
     struct error error = {0};
     struct script_filter *filter = NULL;
+    uint32_t position = (uint32_t)object->count + 1;
 
     luaL_argcheck(L, object->count < MODULE_FILTERS_MAX, 1, "too many filters");
     if (read_options(text, size, &options, &mistakes))
-        filter = script_load(object->script, name, &options, &error);
+        filter = script_load(object->script,
+                             &(struct script_wanted){.name = name,
+                                                     .options = &options,
+                                                     .position = position},
+                             &error);
     else
         error_set(&error, "%s", buffer_text(&mistakes));
     config_value_clear(&options);

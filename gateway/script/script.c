@@ -6,7 +6,10 @@
 #include "codec/batch.h"
 #include "script/border.h"
 #include "script/heap.h"
+#include "script/keep.h"
+#include "script/kept.h"
 #include "script/options.h"
+#include "script/owner.h"
 #include "script/proof.h"
 #include "script/state.h"
 #include "script/watchdog.h"
@@ -29,6 +32,7 @@ struct script_filter {
     struct script_filter *older;
     struct script *script;
     struct filter_counters counters;
+    struct owner owner;
     char *path;
     uint64_t signature;
     struct script_hooks hooks;
@@ -41,6 +45,7 @@ struct script {
     lua_State *L;
     struct border *border;
     struct script_filter *filters;
+    struct keep *keep;
     char **path;
     int describe; /* fault.describe */
     int loader;   /* the table of lua/kvgate/loader.lua */
@@ -260,6 +265,8 @@ struct script *script_new(const struct script_world *world, struct error *error)
     script->stage = world->trial ? TRIAL : IN_FORCE;
     script->path = copy_path(world->path);
     script->border = border_new();
+    script->keep = keep_new(world->before, world->trial);
+    script->border->keep = script->keep;
     script->L = luaL_newstate();
     if (script->L == NULL)
         error_set(error, "LuaJIT cannot start: no memory for it");
@@ -271,14 +278,20 @@ struct script *script_new(const struct script_world *world, struct error *error)
     return script;
 }
 
+static void free_filter(struct script_filter *filter)
+{
+    owner_clear(&filter->owner);
+    free(filter->path);
+    free(filter);
+}
+
 static void free_filters(struct script *script)
 {
     while (script->filters != NULL) {
         struct script_filter *filter = script->filters;
 
         script->filters = filter->older;
-        free(filter->path);
-        free(filter);
+        free_filter(filter);
     }
 }
 
@@ -291,6 +304,7 @@ void script_free(struct script *script)
     if (script->L != NULL)
         lua_close(script->L);
     free_filters(script);
+    keep_free(script->keep);
     border_free(script->border);
     for (char **folder = script->path; *folder != NULL; folder++)
         free(*folder);
@@ -303,8 +317,7 @@ void script_free(struct script *script)
 struct loading {
     struct script *script;
     struct script_filter *filter;
-    const char *name;
-    const struct config_value *options;
+    const struct script_wanted *wanted;
 };
 
 static uint64_t sign(lua_State *L, int index,
@@ -334,11 +347,11 @@ static int load_filter(lua_State *L)
 {
     const struct loading *loading = lua_touserdata(L, 1);
     struct script_filter *filter = loading->filter;
-    const struct config_value *options = loading->options;
+    const struct config_value *options = loading->wanted->options;
 
     lua_rawgeti(L, LUA_REGISTRYINDEX, loading->script->loader);
     lua_getfield(L, 2, "load");
-    lua_pushstring(L, loading->name);
+    lua_pushstring(L, loading->wanted->name);
     if (options == NULL || options->kind == CONFIG_NULL)
         lua_newtable(L);
     else
@@ -353,28 +366,53 @@ static int load_filter(lua_State *L)
     return 0;
 }
 
-struct script_filter *script_load(struct script *script, const char *name,
-                                  const struct config_value *options,
-                                  struct error *error)
+/* How many filters of this script its chain has so far. */
+static uint32_t count_namesakes(const struct script *script,
+                                const struct script_wanted *wanted)
+{
+    const char *stream = wanted->stream == NULL ? "" : wanted->stream;
+    uint32_t count = 0;
+
+    for (const struct script_filter *filter = script->filters; filter != NULL;
+         filter = filter->older)
+        if (strcmp(filter->owner.script, wanted->name) == 0 &&
+            strcmp(filter->owner.stream, stream) == 0)
+            count++;
+    return count;
+}
+
+static struct script_filter *new_filter(struct script *script,
+                                        const struct script_wanted *wanted)
 {
     struct script_filter *filter = memory_new(sizeof *filter);
-    struct loading loading = {script, filter, name, options};
-    int status;
 
+    owner_set(&filter->owner, wanted->name, wanted->stream, wanted->position,
+              count_namesakes(script, wanted) + 1);
     filter->script = script;
     filter->older = script->filters;
     script->filters = filter;
+    return filter;
+}
+
+struct script_filter *script_load(struct script *script,
+                                  const struct script_wanted *wanted,
+                                  struct error *error)
+{
+    struct script_filter *filter = new_filter(script, wanted);
+    struct loading loading = {script, filter, wanted};
+    int status;
+
+    script->border->owner = &filter->owner;
     lua_rawgeti(script->L, LUA_REGISTRYINDEX, script->load);
     lua_pushlightuserdata(script->L, &loading);
-    watchdog_begin(script->dog, name, NULL, script->limits.load_ms);
+    watchdog_begin(script->dog, wanted->name, NULL, script->limits.load_ms);
     status = call(script, 1);
-    tell_limit(script, name, status, watchdog_end(script->dog));
+    tell_limit(script, wanted->name, status, watchdog_end(script->dog));
     if (status == 0)
         return filter;
     error_set(error, "%s", script->error);
     script->filters = filter->older;
-    free(filter->path);
-    free(filter);
+    free_filter(filter);
     return NULL;
 }
 
@@ -428,6 +466,7 @@ static void show(struct border *border, struct script_filter *filter,
     batch->before = batch->slots[from].edits;
     batch->mark = batch->used;
     border->counters = &filter->counters;
+    border->owner = &filter->owner;
     border->tail = EVENT_END;
     border->result = SCRIPT_DONE;
     border->breach = SCRIPT_DONE;
@@ -499,6 +538,16 @@ const char *script_error_text(const struct script *script)
 bool script_is_over(const struct script *script)
 {
     return script->stage == TRIAL_OVER;
+}
+
+const struct keep *script_keep(const struct script *script)
+{
+    return script->keep;
+}
+
+void script_save(struct script *script)
+{
+    kept_save(script->L, script->border, script->loader);
 }
 
 size_t script_memory(const struct script *script)

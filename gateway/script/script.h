@@ -26,6 +26,7 @@
 /* Exit code of a process whose script did not come back (watchdog.h). */
 enum { SCRIPT_EXIT_STUCK = 70 };
 
+struct keep;
 struct script;
 struct script_filter;
 
@@ -39,7 +40,17 @@ struct script_world {
     const char *const *causes; /* of losses, as on_loss says them */
     size_t cause_count;
     struct config_limits limits;
-    bool trial; /* its runs have no effect: see below */
+    bool trial;                /* its runs have no effect: see below */
+    const struct keep *before; /* of the generation in force, which must stay
+                                  until all is loaded; NULL: there is none */
+};
+
+/* A filter to load, and its place. */
+struct script_wanted {
+    const char *name; /* of the script */
+    const struct config_value *options;
+    const char *stream; /* whose chain it is in; NULL: the global one */
+    uint32_t position;  /* in its chain, from 1 */
 };
 
 /* What a filter wants to be called for besides events. */
@@ -80,11 +91,11 @@ void script_free(struct script *script);
 
 /*
  * Find, load and instantiate a filter: runs its chunk and calls the function
- * that it returns with `options`.  NULL, and `error` with file:line and the way
- * there, in one line, when anything of that fails.  Owned by the script.
+ * that it returns with its options.  NULL, and `error` with file:line and the
+ * way there, in one line, when anything of that fails.  Owned by the script.
  */
-struct script_filter *script_load(struct script *script, const char *name,
-                                  const struct config_value *options,
+struct script_filter *script_load(struct script *script,
+                                  const struct script_wanted *wanted,
                                   struct error *error);
 
 /* The file it was loaded from. */
@@ -117,6 +128,12 @@ const char *script_error_text(const struct script *script);
 
 /* A trial whose time is over. */
 bool script_is_over(const struct script *script);
+
+/* What the filters hold over a reload.  Borrowed. */
+const struct keep *script_keep(const struct script *script);
+
+/* Write the tables in it down, for the next generation to read. */
+void script_save(struct script *script);
 
 /* Bytes of the VM's heap. */
 size_t script_memory(const struct script *script);

@@ -3,6 +3,7 @@
 #include "codec/field.h"
 #include "script/embedded.h"
 #include "script/finder.h"
+#include "script/kept.h"
 
 #include <lauxlib.h>
 #include <luajit.h>
@@ -195,6 +196,8 @@ static void set_world(lua_State *L, struct border *border,
     lua_setfield(L, -2, "apart");
     finder_push(L, world->path);
     lua_setfield(L, -2, "find");
+    kept_push(L, border);
+    lua_setfield(L, -2, "kept");
     lua_setfield(L, -2, "kvgate.world");
     lua_pop(L, 2);
 }

@@ -23,6 +23,7 @@ local PUBLIC = {
   ["kvgate.keys"] = true,
   ["kvgate.match"] = true,
   ["kvgate.options"] = true,
+  ["kvgate.state"] = true,
   ["kvgate.tenants"] = true,
   ["kvgate.u64"] = true,
   ["kvgate.value"] = true,
@@ -172,5 +173,12 @@ end
 --- For C, which cannot make 64-bit cdata: the integer in the border's token.
 function loader.unsigned() return border.token.u64 end
 function loader.signed() return border.token.i64 end
+
+--- And the other way: its bits into the token. 1: it is unsigned, 2: signed, 0: it is none.
+function loader.wide(item)
+  local kind = ffi.istype("uint64_t", item) and 1 or ffi.istype("int64_t", item) and 2 or 0
+  if kind ~= 0 then border.token.u64 = item end
+  return kind
+end
 
 return loader

@@ -112,7 +112,7 @@ static struct relay *start_relay(const char *path)
         fputs(buffer_text(&mistakes), stderr);
         exit(1);
     }
-    plan = plan_new(config, NULL, 0, false, &mistakes);
+    plan = plan_new(config, NULL, 0, false, NULL, &mistakes);
     if (plan == NULL) {
         fputs(buffer_text(&mistakes), stderr);
         exit(1);
