@@ -6,9 +6,11 @@
 --   if match.is_cleared(event) then return known:clear(event) end
 --
 -- A store clears the tenants that it has. What a filter moved to others would stay in readers for
--- ever, so `cleared` is repeated for all that the filter knows: those given and those it met.
+-- ever, so `cleared` is repeated for all that the filter knows: those given and those it met, also
+-- before a reload.
 
 local fault = require "kvgate.fault"
+local state = require "kvgate.state"
 
 local TENANTS_MAX = 1000 -- a `cleared` becomes so many events
 local NAME_MAX = 256     -- bytes
@@ -58,16 +60,20 @@ local function methods_of(names, seen)
   return methods
 end
 
---- A set of tenants.
+--- A set of tenants. Make it while the filter loads; it survives reloads.
 ---@param names string[]? those that are known before the first event
+---@param name string? to tell several sets of one filter apart
 ---@return kvgate.Tenants
-function tenants.new(names)
+function tenants.new(names, name)
+  local kept = state.table(name or "tenants", { version = 1 })
+  local seen = {}
+  for _, tenant in ipairs(kept) do seen[tenant] = true end
   local set = setmetatable({}, {
-    __index = methods_of({}, {}),
+    __index = methods_of(kept, seen),
     __newindex = function() error("a set of tenants cannot be changed so: use add", 0) end,
     __metatable = false,
   })
-  for _, name in ipairs(names or {}) do set:add(name) end
+  for _, tenant in ipairs(names or {}) do set:add(tenant) end
   return set
 end
 

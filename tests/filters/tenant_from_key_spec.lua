@@ -70,6 +70,13 @@ describe("tenant_from_key", function()
     assert.has_error(function() tenants({}, keys) end)
   end)
 
+  it("still knows the tenants that it met before a reload", function()
+    local chain = filter.filter("tenant_from_key.lua")
+    chain:keeps({ object_key = MP .. "@acme" }, { tenant_id = "acme" })
+    chain:reload()
+    chain:splits({ event_type = "cleared" }, { {}, { tenant_id = "acme" } })
+  end)
+
   for _, case in ipairs({
     { "prefixes and a tag", { tag = "t", prefixes = { a = "b" } }, "one of them" },
     { "a tenant that is none", { default = "_x" }, 'no tenant: "_x"' },
