@@ -37,7 +37,8 @@ static const struct argument table[] = {
      .value = "VERDICTS",
      .kind = ARGUMENT_LIST,
      .offset = PLACE(only),
-     .help = "print these events: kept, dropped, split, lost, changed"},
+     .help = "print these events: kept, dropped, split, lost,"
+             " dead_letter, changed"},
     {.name = "explain-keys",
      .kind = ARGUMENT_FLAG,
      .offset = PLACE(explain_keys),
@@ -76,12 +77,13 @@ static bool read_only(const struct argument_list *list, unsigned *only,
         unsigned bit = read_verdict(&nearest);
 
         if (bit == 0) {
-            error_set(error,
-                      "--only takes kept, dropped, split, lost and changed, "
-                      "not \"%s\"%s%s%s",
-                      nearest.word, nearest.known ? "; did you mean \"" : "",
-                      nearest.known ? nearest.known : "",
-                      nearest.known ? "\"?" : "");
+            error_set(
+                error,
+                "--only takes kept, dropped, split, lost, dead_letter and "
+                "changed, "
+                "not \"%s\"%s%s%s",
+                nearest.word, nearest.known ? "; did you mean \"" : "",
+                nearest.known ? nearest.known : "", nearest.known ? "\"?" : "");
             return false;
         }
         *only |= bit;

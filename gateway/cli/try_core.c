@@ -17,7 +17,7 @@
 enum { TIME_MS = 1 };
 
 const char *const try_verdict_names[TRY_VERDICTS] = {"kept", "dropped", "split",
-                                                     "lost"};
+                                                     "lost", "dead_letter"};
 
 /* ---- what the streams get ---- */
 
@@ -149,17 +149,23 @@ static void list_steps(struct try_core *core)
         add_steps(core, &pipeline->chains[i]);
 }
 
+static void set_out(struct try_core *core, size_t index, struct try_out *out)
+{
+    out->stream = relay_stream(core->relay, index)->name;
+    relay_set_sink(core->relay, index,
+                   (struct sink){.context = out,
+                                 .send = keep_sent,
+                                 .forward = keep_forwarded});
+}
+
 static void list_outs(struct try_core *core)
 {
-    core->out_count = relay_stream_count(core->relay);
+    core->out_count = core->config->stream_count;
     core->outs = memory_new(core->out_count * sizeof *core->outs);
-    for (size_t i = 0; i < core->out_count; i++) {
-        core->outs[i].stream = relay_stream(core->relay, i)->name;
-        relay_set_sink(core->relay, i,
-                       (struct sink){.context = &core->outs[i],
-                                     .send = keep_sent,
-                                     .forward = keep_forwarded});
-    }
+    for (size_t i = 0; i < core->out_count; i++)
+        set_out(core, i, &core->outs[i]);
+    if (relay_stream_count(core->relay) > core->out_count)
+        set_out(core, core->out_count, &core->letters);
 }
 
 static bool adopt(struct try_core *core, struct buffer *mistakes)
@@ -211,6 +217,7 @@ void try_core_free(struct try_core *core)
 {
     for (size_t i = 0; i < core->out_count; i++)
         buffer_free(&core->outs[i].bytes);
+    buffer_free(&core->letters.bytes);
     for (size_t i = 0; i < core->step_count; i++)
         free(core->steps[i].first_failure);
     relay_free(core->relay);
@@ -236,6 +243,8 @@ static const struct step *step_of(const struct try_core *core, size_t index)
 
 static void begin(struct try_core *core)
 {
+    buffer_clear(&core->letters.bytes);
+    core->letters.events = 0;
     for (size_t i = 0; i < core->out_count; i++) {
         const struct stream *stream = relay_stream(core->relay, i);
         struct try_out *out = &core->outs[i];
@@ -293,6 +302,11 @@ static void end(struct try_core *core)
         end_step(core, i);
 }
 
+bool try_is_lost(enum try_verdict verdict)
+{
+    return verdict == TRY_LOST || verdict == TRY_DEAD_LETTER;
+}
+
 /* ---- run ---- */
 
 static bool has_same(const uint8_t *a, const uint8_t *b, const char *name)
@@ -336,7 +350,7 @@ static enum try_verdict judge(const struct try_core *core, const uint8_t *event)
     for (size_t i = 0; i < core->step_count; i++)
         split = split || core->steps[i].did.split > 0;
     if (lost)
-        return TRY_LOST;
+        return core->letters.events > 0 ? TRY_DEAD_LETTER : TRY_LOST;
     if (!sent)
         return TRY_DROPPED;
     return split ? TRY_SPLIT : TRY_KEPT;
@@ -402,7 +416,7 @@ enum try_verdict try_core_send(struct try_core *core, size_t source,
         if (from->counters.faults[fault] != faults[fault])
             core->fault = (enum event_fault)fault;
     verdict = judge(core, event);
-    core->failed = core->failed || verdict == TRY_LOST;
+    core->failed = core->failed || try_is_lost(verdict);
     return verdict;
 }
 

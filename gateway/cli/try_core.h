@@ -45,10 +45,13 @@ enum try_verdict {
     TRY_DROPPED,
     TRY_SPLIT,
     TRY_LOST,
+    TRY_DEAD_LETTER, /* lost, and a letter tells of it */
     TRY_VERDICTS
 };
 
 extern const char *const try_verdict_names[TRY_VERDICTS];
+
+bool try_is_lost(enum try_verdict verdict);
 
 struct try_core {
     struct relay *relay;
@@ -58,6 +61,7 @@ struct try_core {
     struct relay_now now;
     struct try_out *outs; /* one a stream */
     size_t out_count;
+    struct try_out letters; /* about what was sent last, not one of outs */
     struct try_step *steps; /* in the order of their running */
     size_t step_count;
     enum event_fault fault; /* why what was sent last is no event */

@@ -109,6 +109,8 @@ static const char *fate(const struct try_step *step)
         return "drop";
     case CONFIG_ON_ERROR_PASS:
         return "pass";
+    case CONFIG_ON_ERROR_DEAD_LETTER:
+        return "dead_letter";
     default:
         return "lose";
     }
@@ -156,6 +158,22 @@ static void write_losses(struct json *json, const struct try_core *core)
     json_end(json);
 }
 
+/* As they are published. */
+static void write_letters(struct json *json, const struct try_core *core)
+{
+    const uint8_t *at = core->letters.bytes.data;
+
+    if (core->letters.events == 0)
+        return;
+    json_key(json, "dead_letters");
+    json_array(json);
+    for (uint32_t left = core->letters.events; left > 0; left--) {
+        try_write_value(json, at);
+        at = cursor_skip(at);
+    }
+    json_end(json);
+}
+
 static bool has_failures(const struct try_core *core)
 {
     for (size_t i = 0; i < core->step_count; i++)
@@ -176,12 +194,13 @@ void try_json_event(const struct try_print *print, const struct try_told *told)
         name_text(&json, "source", told->source);
     name_text(&json, "verdict", try_verdict_names[told->verdict]);
     write_drops(&json, print->core);
-    if (told->verdict == TRY_LOST) {
+    if (try_is_lost(told->verdict)) {
         write_error(&json, print->core);
         write_losses(&json, print->core);
     }
     if (has_failures(print->core))
         write_failures(&json, print->core);
+    write_letters(&json, print->core);
     if (told->key != NULL) {
         json_key(&json, "key");
         try_write_value(&json, told->key);
@@ -205,6 +224,7 @@ void try_json_mark(const struct try_print *print, const struct try_mark *mark)
     write_losses(&json, print->core);
     if (has_failures(print->core))
         write_failures(&json, print->core);
+    write_letters(&json, print->core);
     write_outs(&json, print->core, NULL);
     end_line(&json);
 }

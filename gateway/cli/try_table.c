@@ -11,11 +11,13 @@
 static void put_counts(const struct try_print *print)
 {
     static const enum try_paint verdict_paints[TRY_VERDICTS] = {
-        PAINT_GOOD, PAINT_LITTLE, PAINT_SEVERAL, PAINT_BAD};
+        PAINT_GOOD, PAINT_LITTLE, PAINT_SEVERAL, PAINT_BAD, PAINT_BAD};
 
     try_paint(print, PAINT_BOLD, "%" PRIu64 " event%s", print->events,
               print->events == 1 ? "" : "s");
     for (size_t i = 0; i < TRY_VERDICTS; i++) {
+        if (i == TRY_DEAD_LETTER && print->core->letters.stream == NULL)
+            continue; /* nowhere to go */
         buffer_print(print->out, i == 0 ? ": " : ", ");
         try_paint(print, print->verdicts[i] > 0 ? verdict_paints[i] : PAINT_DIM,
                   "%" PRIu64 " %s", print->verdicts[i], try_verdict_names[i]);

@@ -219,10 +219,14 @@ static void put_loss(const struct try_print *print, const struct try_out *first)
             try_blame(core, out) == step)
             put_name(&names, out->stream);
     }
-    if (step != NULL)
-        buffer_print(print->out, " in %s: %s\n", step->script, step->failure);
-    else
+    if (step == NULL)
         buffer_print(print->out, ": %s\n", try_cause(core, first));
+    else
+        buffer_print(print->out, "%s in %s: %s\n",
+                     step->on_error == CONFIG_ON_ERROR_DEAD_LETTER
+                         ? ", with a dead letter,"
+                         : "",
+                     step->script, step->failure);
 }
 
 static void put_losses(const struct try_print *print)

@@ -51,8 +51,9 @@ local function sockets(names, side, first_port)
 end
 
 local function configuration(filters, streams, sources)
-  return ("sources: %s\nfilters: %s\nstreams: %s\n"):format(
-    sockets(sources, "connect", 5000), yaml(filters), sockets(streams, "bind", 6000))
+  return ("sources: %s\nfilters: %s\nstreams: %s\ndead_letters: %s\n"):format(
+    sockets(sources, "connect", 5000), yaml(filters), sockets(streams, "bind", 6000),
+    yaml { bind = "inproc://letters" })
 end
 
 -- ---- events ----
@@ -80,18 +81,32 @@ end
 -- ---- a chain that lives on ----
 
 ---@class kvgate.testing.Result what became of an event
----@field verdict "kept"|"dropped"|"split"|"lost" kept: any stream got anything
+---@field verdict "kept"|"dropped"|"split"|"lost"|"dead_letter" kept: any stream got anything
 ---@field streams table<string, table[]> the events that each stream got, if it got any
 ---@field error string? what the filter said that it was lost for, with file and line
+---@field letters table[] dead letters about it: their fields, `event` as those of streams
 ---@field raw table<string, string[]> the same events as they are on the wire
 
 ---@class kvgate.testing.Chain
 local Chain = {}
 Chain.__index = Chain
 
+local function letters_of(core)
+  local letters = {}
+  for _, message in ipairs(core:sent "dead_letters") do
+    for _, bytes in ipairs(wire.events(message.payload)) do
+      local letter = fields_of(wire.decode(bytes))
+      if letter.event ~= wire.null then letter.event = fields_of(letter.event) end
+      letters[#letters + 1] = letter
+    end
+  end
+  return letters
+end
+
 --- What the streams sent since the last call.
 ---@return table<string, table[]> streams
 ---@return table<string, string[]> raw
+---@return table[] letters
 function Chain:collect()
   local streams, raw = {}, {}
   for _, name in ipairs(self.names) do
@@ -104,11 +119,12 @@ function Chain:collect()
     end
     if #events > 0 then streams[name], raw[name] = events, bytes end
   end
-  return streams, raw
+  return streams, raw, letters_of(self.core)
 end
 
-local function judge(failed, split, streams)
+local function judge(failed, split, streams, letters)
   if next(streams) then return split and "split" or "kept" end
+  if letters[1] then return "dead_letter" end
   return failed and "lost" or "dropped"
 end
 
@@ -134,10 +150,10 @@ function Chain:send_all(events, source)
   sender.number = sender.number + 1
   self.core:receive(name, sender.number, wire.payload(nil, encoded))
   local failed = self:count "errors" > errors
-  local streams, raw = self:collect()
+  local streams, raw, letters = self:collect()
   return {
-    verdict = judge(failed, self:count "split" > splits, streams),
-    streams = streams, raw = raw, sent = encoded,
+    verdict = judge(failed, self:count "split" > splits, streams, letters),
+    streams = streams, raw = raw, letters = letters, sent = encoded,
     error = failed and self.core:failure() or nil,
   }
 end
@@ -317,13 +333,15 @@ function Chain:splits(event, list, stream)
   return result
 end
 
---- Assert that the event is lost, for a reason that has this text in it.
+--- Assert that the event is lost, with a dead letter or without, for a reason that has this text
+--- in it.
 ---@param event table
 ---@param text? string
 ---@return kvgate.testing.Result
 function Chain:loses(event, text)
   local result = self:send(event)
-  if result.verdict ~= "lost" or text and not (result.error or ""):find(text, 1, true) then
+  local lost = result.verdict == "lost" or result.verdict == "dead_letter"
+  if not lost or text and not (result.error or ""):find(text, 1, true) then
     fail(self, event, result, text and ("it lost for %q"):format(text) or "it lost")
   end
   return result

@@ -53,7 +53,7 @@ class Try(unittest.TestCase):
         self.assertEqual([line["verdict"] for line in told], ["kept", "dropped", "lost", "split"])
         counts = {"kept": 1, "dropped": 1, "split": 1}
         self.assertEqual(last["summary"], {
-            "events": 4, "lost": 1, **counts,
+            "events": 4, "lost": 1, "dead_letter": 0, **counts,
             "filters": [{"filter": "sample.lua", "rewritten": 1, "errors": 1, "emitted": 0,
                          "first_error": told[2]["error"], **counts}],
             "streams": [{"stream": "out", "events": 3, "left_out": 1}]})
@@ -221,6 +221,27 @@ class Try(unittest.TestCase):
             path = self.directory.write("kvgate.yaml", json.dumps(config))
             file = self.lines(generation_c("stored", 1, "fail"))
             self.assertIn(f"    {words} in sample.lua: ", self.read_try(path, file, code=EXIT_FAILED))
+
+    def test_an_event_with_a_dead_letter_is_lost_and_its_letter_shown(self):
+        config = {"sources": [{"name": "s", "connect": "ipc://s"}],
+                  "dead_letters": {"bind": "ipc://letters"},
+                  "filters": [{"script": "sample.lua", "on_error": "dead_letter"}],
+                  "streams": [{"name": "all", "bind": "ipc://all"}]}
+        path = self.directory.write("kvgate.yaml", json.dumps(config))
+        event = generation_c("stored", 1, "fail")
+        file = self.lines(event, generation_c("stored", 2, "drop"))
+        self.assertIn("    lost on all, with a dead letter, in sample.lua: ",
+                      self.read_try(path, file, code=EXIT_FAILED))
+        told, other, last = self.run_try(path, file, code=EXIT_FAILED)
+        self.assertEqual((told["verdict"], told["lost_on"]), ("dead_letter", ["all"]))
+        letter, = told["dead_letters"]
+        self.assertEqual((letter["event"], letter["position"]), (event, 0))
+        self.assertIn("sample.lua:5: on purpose", letter["error"])
+        self.assertNotIn("dead_letters", other)
+        self.assertEqual(last["summary"]["dead_letter"], 1)
+        self.assertEqual([s["stream"] for s in last["summary"]["streams"]], ["all"])
+        only = self.run_try(path, file, "--only", "dead_letter", code=EXIT_FAILED)
+        self.assertEqual([line.get("event") for line in only], [1, None])
 
     def test_what_hooks_emit_is_told_apart_and_their_failures_too(self):
         hooks = self.directory.write("hooks.lua", HOOKS)
