@@ -449,11 +449,11 @@ void try_core_spoilt(struct try_core *core, size_t source,
     end(core);
 }
 
-void try_core_tick(struct try_core *core, struct relay_now now)
+void try_core_tick(struct try_core *core, uint64_t passed_ms, uint64_t wall_ms)
 {
-    core->now = now;
+    core->now = (struct relay_now){TIME_MS + passed_ms, wall_ms};
     begin(core);
-    relay_tick(core->relay, now);
-    relay_idle(core->relay, now);
+    relay_tick(core->relay, core->now);
+    relay_idle(core->relay, core->now);
     end(core);
 }

@@ -110,7 +110,8 @@ void try_core_restart(struct try_core *core, size_t source);
 void try_core_spoilt(struct try_core *core, size_t source,
                      struct message message);
 
-/* Time passes: timers of filters run. */
-void try_core_tick(struct try_core *core, struct relay_now now);
+/* So much time has passed since the start, and it is `wall_ms` (Unix): timers
+ * run. */
+void try_core_tick(struct try_core *core, uint64_t passed_ms, uint64_t wall_ms);
 
 #endif

@@ -14,7 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MISTAKES_MAX = 10 }; /* wrong lines of a file that is given up then */
+enum {
+    MISTAKES_MAX = 10, /* wrong lines of a file that is given up then */
+    NS_PER_MS = 1000000
+};
 
 /* ---- what is told ---- */
 
@@ -68,6 +71,33 @@ static void run_restart(struct try_feed *feed, size_t source)
 {
     try_core_restart(feed->core, source);
     tell_mark(feed, source, "restart", 0, NULL);
+}
+
+/* Did anything come of what the core did last? */
+static bool is_worth_a_word(const struct try_core *core)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < core->out_count; i++)
+        any = any || core->outs[i].events > 0;
+    for (size_t i = 0; i < core->step_count; i++)
+        any = any || core->steps[i].did.errors > 0;
+    return any;
+}
+
+/* It is that time now: timers run. */
+static void pass_time(struct try_feed *feed, uint64_t wall_ms)
+{
+    if (feed->began_ms == 0)
+        feed->began_ms = wall_ms;
+    if (wall_ms <= feed->wall_ms)
+        return;
+    feed->wall_ms = wall_ms;
+    try_core_tick(feed->core, wall_ms - feed->began_ms, wall_ms);
+    if (!is_worth_a_word(feed->core))
+        return;
+    try_print_mark(feed->print, &(struct try_mark){.kind = "tick"});
+    write_out(feed);
 }
 
 /* The source that is called like that stream, or the first one. */
@@ -169,9 +199,12 @@ static void run_map(struct try_feed *feed, const uint8_t *line)
     struct try_moment moment = {.timestamp = integer_field(line, "timestamp"),
                                 .rank = integer_field(line, "dp_rank")};
     struct buffer event = {0};
+    uint64_t wall_ms;
 
     if (run_mark(feed, source, line))
         return;
+    if (moment.timestamp != NULL && cursor_u64(moment.timestamp, &wall_ms))
+        pass_time(feed, wall_ms);
     take_fields(line, &event);
     run_event(feed, source, &moment, event.data);
     buffer_free(&event);
@@ -285,24 +318,6 @@ static void run_message(struct try_feed *feed, size_t source,
     }
 }
 
-/* Timers run as they would have while it was recorded. */
-static void pass_time(struct try_feed *feed, uint64_t began_ms,
-                      uint64_t time_ns)
-{
-    uint64_t passed_ms = time_ns / 1000000;
-
-    try_core_tick(feed->core,
-                  (struct relay_now){.steady_ms = 1 + passed_ms,
-                                     .wall_ms = began_ms + passed_ms});
-    for (size_t i = 0; i < feed->core->out_count; i++) {
-        if (feed->core->outs[i].events == 0)
-            continue;
-        try_print_mark(feed->print, &(struct try_mark){.kind = "tick"});
-        write_out(feed);
-        return;
-    }
-}
-
 static bool run_recording(struct try_feed *feed, const char *path)
 {
     struct error error = {0};
@@ -313,7 +328,8 @@ static bool run_recording(struct try_feed *feed, const char *path)
     while (recording != NULL && recording_next(recording, &message, &error)) {
         const char *name = recording_stream_name(recording, message.stream);
 
-        pass_time(feed, recording_began_ms(recording), message.time_ns);
+        pass_time(feed,
+                  recording_began_ms(recording) + message.time_ns / NS_PER_MS);
         run_message(feed, find_source(feed, name, strlen(name)),
                     &trackers[message.stream], &message);
     }

@@ -15,6 +15,7 @@ struct try_feed {
     struct try_core *core;
     struct try_core *keys; /* NULL: keys are not explained */
     struct try_print *print;
+    uint64_t began_ms, wall_ms; /* of what was fed: when it began, and now */
 };
 
 /* One file; "-" is standard input.  Mistakes go to standard error, each with

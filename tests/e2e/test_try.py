@@ -261,6 +261,20 @@ class Try(unittest.TestCase):
         self.assertEqual([line.get("verdict") for line in told], ["dropped", None, None])
         self.assertEqual(told[0]["out"][0]["event"]["event_type"], "seen")
 
+    def test_time_passes_as_timestamps_or_the_recording_say(self):
+        ticking = self.directory.write("ticking.lua", TICKING)
+        events = [generation_c("stored", i, "k", timestamp=1_700_000_000_000 + ms)
+                  for i, ms in enumerate((0, 900, 1000, 5000), 1)]
+        told = self.run_try(ticking, self.lines(*events))
+        self.assertEqual([line.get("mark") for line in told],
+                         [None, None, "tick", None, "tick", None, None])
+        self.assertEqual(told[2]["out"][0]["event"]["event_type"], "at 1700000001000")
+        path = recording.write(self.directory.path / "r", ["one"], [
+            (seconds, 0, [b"", number.to_bytes(8, "big"), pack_batch([events[number]])])
+            for number, seconds in enumerate((0, 0.9, 1), 1)])
+        told = self.run_try(ticking, path)
+        self.assertEqual([line.get("mark") for line in told], [None, None, "tick", None, None])
+
     def test_colours_are_for_terminals_that_want_them(self):
         file = self.lines(generation_c("stored", 1))
         for wanted, environment in ((True, {}), (False, {"NO_COLOR": "1"}),
@@ -270,6 +284,15 @@ class Try(unittest.TestCase):
             self.assertEqual("\033[" in text, wanted, text)
         self.assertNotIn("\033[", self.read_try(self.filter, file))
 
+
+TICKING = """local emit = require "kvgate.emit"
+return function()
+  return {
+    on_tick = function(now) emit { event_type = ("at %.0f"):format(now) } end,
+    every = 1,
+  }
+end
+"""
 
 HOOKS = """local emit = require "kvgate.emit"
 return function()
