@@ -22,6 +22,17 @@ MEGABYTE = 1 << 20
 
 SETS = "return function(options) return function(event) event.%s = %s return true end end\n"
 FAILS = "return function() return function() error 'no' end end\n"
+COUNTS = """
+local state = require "kvgate.state"
+return function()
+  local seen = state.table("seen", { version = 1 })
+  return function(event)
+    seen.count = (seen.count or 0) + 1
+    event.base_block_idx = seen.count
+    return true
+  end
+end
+"""
 # What a reload may change, and the field of an event that shows it.
 PARTS = {"script": "backend_id", "module": "tenant_id", "link": "model_name",
          "options": "additional_salt"}
@@ -38,7 +49,7 @@ class Stream:
         self.seen = None    # what the filters wrote in the last event
 
     def take(self, judge):
-        """Take in what is there; `judge(seen, gap)` looks at each event."""
+        """Take in what is there; `judge(event, seen, gap)` looks at each event."""
         self.subscriber.pump()
         for message in self.subscriber.messages:
             gap = 0 if self.number is None else message.number - self.number - 1
@@ -50,7 +61,7 @@ class Stream:
                 assert self.event in (None, index - 1), f"event {index} follows {self.event}"
                 self.event = index
                 self.seen = tuple(event[field] for field in PARTS.values())
-                judge(self.seen, gap)
+                judge(event, self.seen, gap)
                 gap = 0
         self.subscriber.forget()
 
@@ -61,6 +72,7 @@ class Reloads(unittest.TestCase):
         self.version = dict.fromkeys(PARTS, "0")
         self.states = [self.state()]  # what the filters wrote, generation by generation
         self.at = 0                   # the state of the last event seen
+        self.count = None             # that the filters had reached there
         self.asked = 0                # reloads
         self.changes = 0
         self.took = []
@@ -68,6 +80,7 @@ class Reloads(unittest.TestCase):
         self.addCleanup(self.gateway.directory.remove)
         for part in PARTS:
             self.put(part)
+        self.write("counts.lua", COUNTS)
         self.write("uses.lua", 'local tag = require "the_tag"\n' + SETS % ("tenant_id", "tag"))
         self.gateway.start()
         self.addCleanup(self.gateway.kill)
@@ -90,6 +103,7 @@ class Reloads(unittest.TestCase):
             "streams": [
                 {"name": "tagged", "hwm": 100000, "filters": [
                     {"script": "script.lua"}, {"script": "uses.lua"}, {"script": "link.lua"},
+                    {"script": "counts.lua"},
                     {"script": "options.lua", "options": {"tag": self.version["options"]}}]},
                 {"name": "plain", "hwm": 100000}],
         }
@@ -126,17 +140,21 @@ class Reloads(unittest.TestCase):
 
     # ---- what streams get ----
 
-    def judge_tagged(self, seen, gap):
+    def judge_tagged(self, event, seen, gap):
         """The states come in their order, and none begins without a gap."""
         before = self.at
         while self.states[self.at] != seen:
             self.at += 1
             self.assertLess(self.at, len(self.states), f"nobody asked for {seen}")
         self.assertEqual(gap, self.at - before, "a change is one number, all else none")
+        count = event["base_block_idx"]
+        self.assertIn(self.count, (None, count - 1), "what filters hold goes on, untouched by trials")
+        self.count = count
 
-    def judge_plain(self, seen, gap):
+    def judge_plain(self, event, seen, gap):
         self.assertEqual(gap, 0, "nothing that feeds this stream was changed")
         self.assertEqual(seen, ("mooncake", "default", None, None))
+        self.assertIsNone(event["base_block_idx"])
 
     def take(self):
         self.tagged.take(self.judge_tagged)
