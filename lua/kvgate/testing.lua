@@ -225,11 +225,15 @@ function Chain:metric(name, labels)
   return sum
 end
 
---- Reload: the same filters anew, or others. Raises if one cannot be loaded.
+--- Reload: the same filters anew, or others. Variables go and kvgate.state stays. Raises if a
+--- filter cannot be loaded, or fails on an event seen recently.
 ---@param filters? table[] as for testing.chain
+---@return string # a line for each state that starts anew, and why
 function Chain:reload(filters)
-  self.filters = filters or self.filters
-  assert(self.core:reload(configuration(self.filters, self.names, self.sources)))
+  local wanted = filters or self.filters
+  local _, _, told = assert(self.core:reload(configuration(wanted, self.names, self.sources)))
+  self.filters = wanted
+  return told
 end
 
 -- ---- assertions ----

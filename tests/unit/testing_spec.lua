@@ -32,6 +32,18 @@ return function()
 end
 ]]
 
+local COUNTING = [[
+local state = require "kvgate.state"
+return function(options)
+  local kept, forgotten = state.table("kept", { version = options.version }), 0
+  return function(event)
+    kept.count, forgotten = (kept.count or 0) + 1, forgotten + 1
+    event.lora_name = kept.count .. " " .. forgotten
+    return event
+  end
+end
+]]
+
 describe("kvgate.testing", function()
   local path
 
@@ -40,6 +52,7 @@ describe("kvgate.testing", function()
     local directory = folder.new()
     folder.write(directory .. "/sample.lua", FILTER)
     folder.write(directory .. "/hooks.lua", HOOKS)
+    folder.write(directory .. "/counting.lua", COUNTING)
     testing.path = { directory, "filters" }
   end)
 
@@ -149,6 +162,16 @@ describe("kvgate.testing", function()
     local types = {}
     for i, event in ipairs(subject:advance(5000).out) do types[i] = event.event_type end
     assert.same({ "tick", "tick" }, types)
+  end)
+
+  it("keeps state over a reload, but not variables, and says what starts anew", function()
+    local subject = testing.filter("counting.lua", { version = 1 })
+    subject:keeps({}, { lora_name = "1 1" })
+    assert.equal("", subject:reload())
+    subject:keeps({}, { lora_name = "2 1" })
+    local told = subject:reload { { script = "counting.lua", options = { version = 2 } } }
+    assert.truthy(told:find("kept", 1, true), told)
+    subject:keeps({}, { lora_name = "1 1" })
   end)
 
   it("says what an event was lost for", function()
