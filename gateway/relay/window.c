@@ -152,6 +152,9 @@ static void deliver(const struct window *window)
 
 /* ---- whole messages ---- */
 
+_Static_assert((int)BUILDER_EVENTS <= (int)BATCH_WINDOW,
+               "a message that goes on as it came is one window");
+
 enum { FORWARD_EVENTS = 32 }; /* fewer are worth merging with what follows */
 
 /* Would our own builder make the same bytes of the untouched message? */
@@ -183,8 +186,11 @@ static uint32_t first_event(const struct batch *batch)
     return head;
 }
 
-/* Apply the accept tests; true if the message may go on as it came: every event
- * untouched and bound for the same streams. */
+/*
+ * Apply the accept tests; true if the message may go on as it came: every event
+ * untouched and bound for the same streams.  None of those that were received
+ * has left the list, so what filters added makes too many.
+ */
 static bool accept_all(const struct window *window, size_t *events_size)
 {
     const struct batch *batch = batch_of(window);
@@ -328,6 +334,15 @@ static uint32_t copy_for(const struct window *window, size_t stream,
     return missing;
 }
 
+/* Was it received with the message, not made by a filter? */
+static bool is_received(const struct window *window, const struct event *event)
+{
+    const struct message *message = window->message;
+    uintptr_t start = (uintptr_t)message->payload;
+
+    return (uintptr_t)event->bytes - start < message->payload_size;
+}
+
 /* Did the chain keep every event of the message, untouched and in order? */
 static bool kept_whole(const struct window *window, size_t stream,
                        size_t *events_size)
@@ -336,13 +351,15 @@ static bool kept_whole(const struct window *window, size_t stream,
     const uint8_t *end = NULL;
     uint32_t count = 0;
 
+    if (window->message == NULL)
+        return false;
     for (uint32_t slot = first_event(batch); slot != EVENT_END;
          slot = batch->slots[slot].next) {
         const struct event *event = &batch->slots[slot];
 
         if (event->state != EVENT_LIVE || event->edits != NULL ||
             !wants(window, slot, stream) ||
-            (end != NULL && event->bytes != end))
+            (end == NULL ? !is_received(window, event) : event->bytes != end))
             return false;
         end = event->bytes + event->size;
         *events_size += event->size;

@@ -148,8 +148,9 @@ struct border {
      * timestamp, rank and reach of what is at hand.  EVENT_END: a limit was
      * reached, `breach` says which. */
     uint32_t (*make)(struct border *border, const char *type, size_t size);
-    /* Link it behind the current event and what was emitted there before. */
-    void (*emit)(struct border *border, uint32_t slot);
+    /* Link it behind the current event and what was emitted there before.
+     * False: as above. */
+    bool (*emit)(struct border *border, uint32_t slot);
 };
 
 /* cdef ends */

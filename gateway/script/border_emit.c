@@ -1,9 +1,11 @@
 #include "script/border_emit.h"
 
+#include "base/arena.h"
 #include "codec/batch.h"
 #include "codec/cursor.h"
 #include "codec/pack.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* The event_id of what is at hand, or else of what came before it: readers take
@@ -60,27 +62,46 @@ static uint32_t border_make(struct border *border, const char *type,
         border->breach = BORDER_NO_MEMORY;
         return EVENT_END;
     }
-    event->cause = EVENT_EMITTED;
     memcpy(batch->reach + slot * words, batch->reach + batch->current * words,
            words * sizeof *batch->reach);
     return slot;
 }
 
-static void border_emit(struct border *border, uint32_t slot)
+/* From now on the event is as if it had been received so. */
+static bool settle(struct batch *batch, struct event *event)
+{
+    uint8_t *bytes = arena_take(batch->arena, event_write_bound(event));
+    enum event_fault fault;
+
+    if (bytes == NULL)
+        return false;
+    fault = event_index(event, bytes,
+                        (uint32_t)(event_write(event, NULL, bytes) - bytes));
+    assert(fault == EVENT_OK);
+    (void)fault;
+    event->cause = EVENT_EMITTED;
+    return true;
+}
+
+static bool border_emit(struct border *border, uint32_t slot)
 {
     struct batch *batch = border->batch;
     struct event *event = &batch->slots[slot];
     struct event *last;
 
+    if (!settle(batch, event)) {
+        border->breach = BORDER_NO_MEMORY;
+        return false;
+    }
     /* What was emitted before this call has slots of before. */
     if (border->tail == EVENT_END || border->tail < batch->mark)
         border->tail = batch->current;
     last = &batch->slots[border->tail];
     event->next = last->next;
-    event->touched = 0;
     last->next = slot;
     border->tail = slot;
     border->counters->emitted++;
+    return true;
 }
 
 void border_emit_init(struct border *border)

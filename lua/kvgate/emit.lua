@@ -1,7 +1,8 @@
 --- emit(fields, streams): one more event, behind what the filter is at.
 --
--- It is a slot of the batch like any other, whose edits are the fields, so that they obey the rules
--- of assignment. It is linked once all of them have been taken.
+-- It is a slot of the batch like any other. The fields are edits of a blank event, so that they
+-- obey the rules of assignment; once all of them have been taken it becomes an event as if it had
+-- been received so, and is linked.
 
 local ffi = require "ffi"
 local border = require "kvgate.border"
@@ -13,14 +14,19 @@ local C = ffi.C
 local END = C.EVENT_END
 local apart = world.apart
 
-local function new_slot(event_type)
-  local slot = border.make(border, event_type, #event_type)
-  if slot ~= END then return slot end
+--- C says that a limit was reached.
+local function refuse()
   if border.breach == C.BORDER_NO_MEMORY then
     error("emit: the events of this message take too much memory", 0)
   end
   error(("emit: a call may emit %d events, and a batch hold %d")
     :format(C.BORDER_EMITTED, border.batch.capacity), 0)
+end
+
+local function new_slot(event_type)
+  local slot = border.make(border, event_type, #event_type)
+  if slot == END then refuse() end
+  return slot
 end
 
 --- Does the event have the field that is called so?
@@ -55,23 +61,25 @@ local function assign_alias(event, fields, alias, name)
   end
 end
 
+local function stream_index(name)
+  if type(name) ~= "string" then
+    error("emit: a stream's name is a string, not " .. fault.name(name), 0)
+  end
+  local index = world.streams[name]
+  if index then return index end
+  error(("emit: no stream is called %q%s")
+    :format(name:sub(1, 256), fault.hint(name, world.stream_names)), 0)
+end
+
 local function narrow(slot, streams)
   local names = type(streams) == "string" and { streams } or streams
   if type(names) ~= "table" or #names == 0 or #names > C.BORDER_SPLIT then
     error("emit: streams is a name or a list of names, not " .. fault.name(streams), 0)
   end
-  for index = 1, #names do
-    local name = rawget(names, index)
-    if type(name) ~= "string" then
-      error("emit: a stream's name is a string, not " .. fault.name(name), 0)
-    end
-    local stream = world.streams[name]
-    if not stream then
-      error(("emit: no stream is called %q%s")
-        :format(name:sub(1, 256), fault.hint(name, world.stream_names)), 0)
-    end
-    border.order[index - 1] = stream
-  end
+  local left = #names
+  for _ in next, names do left = left - 1 end
+  if left ~= 0 then error("emit: streams is a list with a hole, or with names beside it", 0) end
+  for index = 1, #names do border.order[index - 1] = stream_index(rawget(names, index)) end
   border.narrow(border, slot, #names)
 end
 
@@ -86,7 +94,7 @@ local function make(fields, streams)
   assign_alias(event, fields, "block_hashes", "seq_hashes")
   assign_alias(event, fields, "parent_block_hash", "parent_hash")
   if streams ~= nil then narrow(slot, streams) end
-  border.emit(border, slot)
+  if not border.emit(border, slot) then refuse() end
 end
 
 --- Put an event behind the one at hand, for the filters behind this one. Works in every hook.

@@ -270,6 +270,37 @@ streams: [ { name: out, bind: "ipc:///tmp/out" } ]
     subject:send(many)
     assert.equal("1:" .. ("e,"):rep(39) .. "e", subject:out "out")
   end)
+
+  it("that replaces the only event of a message is what a stream with a chain gets", function()
+    for _, behind in ipairs { "return true", "return { event:copy() }" } do
+      local subject = at_event("emit { event_type = 'stored', object_key = 'e' } return false", [[
+sources: [ { name: store, connect: "ipc:///tmp/in" } ]
+filters: [ { script: f.lua }, { script: g.lua } ]
+streams: [ { name: out, bind: "ipc:///tmp/out", filters: [ { script: g.lua } ] } ]
+]], { ["g.lua"] = "return function() return function(event) " .. behind .. " end end" })
+      subject:send { event "a" }
+      assert.equal("1:e", subject:out "out")
+    end
+  end)
+
+  it("is to the filters behind as if it had been received", function()
+    local subject = at_event([[
+      emit { event_type = "stored", object_key = "e", seq_hashes = 5, tenant_id = "acme" }
+      return false
+    ]], [[
+sources: [ { name: store, connect: "ipc:///tmp/in" } ]
+filters: [ { script: f.lua }, { script: g.lua, on_error: pass } ]
+streams: [ { name: out, bind: "ipc:///tmp/out" } ]
+]], { ["g.lua"] = [[return function() return function(event)
+      assert(event.object_key == "e" and event.seq_hashes[1] == 5ULL and event.lora_name == nil)
+      event.object_key = "lost in an error"
+      error "no"
+    end end]] })
+    subject:send { event "a" }
+    assert.equal("1:e", subject:out "out")
+    assert.equal(0, subject:metric
+      'kvgate_filter_rewritten_total{filter="g.lua",stream="",position="2"}')
+  end)
 end)
 
 describe("emit", function()
@@ -290,6 +321,10 @@ describe("emit", function()
       "emit: streams is a name or a list of names, not the number 1" },
     { "emit({ event_type = 'stored' }, {})",
       "emit: streams is a name or a list of names, not a table" },
+    { "emit({ event_type = 'stored' }, { 'out', nil, 'more' })",
+      "emit: streams is a list with a hole, or with names beside it" },
+    { "emit({ event_type = 'stored' }, { 'out', x = 'more' })",
+      "emit: streams is a list with a hole, or with names beside it" },
     { "emit({ event_type = 'stored' }, { 1 })",
       "emit: a stream's name is a string, not the number 1" },
   }

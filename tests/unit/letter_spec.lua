@@ -152,6 +152,7 @@ end
     assert.same({ wire.null, wire.null, wire.null },
       { second.source, second.sequence, second.position })
     assert.is_true(first.event_size > 0)
+    assert.truthy(first.bytes:find("\170object_key\161x", 1, true)) -- what was emitted
   end)
 
   it("tells of each way to fail by the words of the log", function()
