@@ -24,6 +24,7 @@ int luaopen_gateway(lua_State *L)
     module_codec(L);
     module_script(L);
     module_keys(L);
+    module_shards(L);
     module_relay(L);
     module_sequence(L);
     return 1;

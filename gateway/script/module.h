@@ -15,6 +15,7 @@ void module_recording(lua_State *L); /* recordings */
 void module_codec(lua_State *L);     /* cursor, event, batch, builder */
 void module_script(lua_State *L);    /* scripts */
 void module_keys(lua_State *L);      /* key templates */
+void module_shards(lua_State *L);    /* the table of kvgate.shards */
 void module_relay(lua_State *L);     /* the whole relay */
 void module_sequence(lua_State *L);  /* trackers and stampers */
 
