@@ -56,17 +56,23 @@ local function has_role(match)
   return (role == "kv" or role == "state") and match:string "family":find "^%w+$" ~= nil
 end
 
+--- Each group has a role and a family of its own: a block's key has those of the first.
+local ROLES = {
+  role = function(role) return "kv", role end,
+  family = function(family) return "default", family end,
+}
+
 forms["vllm-ascend"] = {
   {
-    version = "v0.21 layer", accept = has_role,
+    version = "v0.21 layer", accept = has_role, parts = ROLES,
     template = ASCEND .. ASCEND_ROLE .. "@layer_id:{layer:int}@{digest:hex}",
   },
   {
-    version = "v0.20", accept = has_role,
+    version = "v0.20", accept = has_role, parts = ROLES,
     template = ASCEND .. "@pp_rank:{pp:int}" .. ASCEND_ROLE .. "@{digest:hex}",
   },
   {
-    version = "v0.20 layer", accept = has_role,
+    version = "v0.20 layer", accept = has_role, parts = ROLES,
     template = ASCEND .. ASCEND_ROLE .. "@{digest:hex}@{layer:int}",
   },
   { version = "v0.13", template = ASCEND .. "@pp_rank:{pp:int}@{digest:hex}" },

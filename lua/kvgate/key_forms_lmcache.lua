@@ -100,15 +100,28 @@ local function refine_negative(record)
   refine(record)
 end
 
+--- The layer is the part; tags are no model's.
+local TAIL = {
+  tail = function(tail)
+    local read = read_tail(tail)
+    local dtype = read.dtype or ""
+    local rest = tail:sub(#dtype + 1)
+    local layer = read.layer and rest:match "^@%d+" or ""
+    rest = rest:sub(#layer + 1)
+    return dtype .. rest, layer, dtype
+  end,
+}
+
 local HEAD = "{model}@{world:int}@{worker:int}@"
 
 forms["lmcache"] = {
   {
-    version = "d", accept = accept_tail, refine = refine,
+    version = "d", accept = accept_tail, refine = refine, parts = TAIL,
     template = HEAD .. "{digest:hex}@{tail}",
   },
   {
     version = "d", accept = accept_tail, refine = refine_negative, project = negative_hash,
+    parts = TAIL,
     template = HEAD .. "-{digest:hex}@{tail}",
   },
   {
@@ -146,6 +159,11 @@ local function refine_object(record)
   record.group = record.group and tonumber(record.group, 16)
 end
 
+--- A block's key is that of the first worker.
+local RANK = {
+  kv_rank = function(rank) return rank:sub(1, 2) .. "00" .. rank:sub(5, 6) .. "00", rank end,
+}
+
 local function refine_file(record)
   record.model = record.model:gsub("%-SEP%-", "/")
   refine_object(record)
@@ -153,15 +171,15 @@ end
 
 forms["lmcache-mp"] = {
   {
-    version = "file", accept = accept_group, refine = refine_file,
+    version = "file", accept = accept_group, refine = refine_file, parts = RANK,
     template = "{model}@0x{kv_rank:hex}@{group:hex}@{digest:hex}[@{salt}].data",
   },
   {
-    version = "group", accept = accept_group, refine = refine_object,
+    version = "group", accept = accept_group, refine = refine_object, parts = RANK,
     template = "{model}@{kv_rank:hex}@{group:hex}@{digest:hex}[@{salt}]",
   },
   {
-    version = "no group", accept = accept_object, refine = refine_object,
+    version = "no group", accept = accept_object, refine = refine_object, parts = RANK,
     template = "{model}@{kv_rank:hex}@{digest:hex}[@{salt}]",
   },
 }

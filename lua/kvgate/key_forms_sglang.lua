@@ -56,12 +56,15 @@ local function refine_suffix(record, is_latent)
   end
 end
 
+--- A block's key ends with the digest, as SGLang's own groups of objects.
+local SUFFIX = { suffix = function(suffix) return nil, suffix end }
+
 local PAGE = "[{prefix}_]{digest:hex64}[_{suffix}]"
 
 forms["sglang"] = {
   {
     version = "1", template = PAGE, project = "high64", signed = true, accept = accept,
-    names_model = true, refine = function(record) refine_suffix(record, false) end,
+    names_model = true, parts = SUFFIX, refine = function(record) refine_suffix(record, false) end,
   },
 }
 
@@ -69,7 +72,7 @@ forms["sglang"] = {
 forms["sglang-mla"] = {
   {
     version = "1", template = PAGE, project = "high64", signed = true, accept = accept,
-    names_model = true, refine = function(record) refine_suffix(record, true) end,
+    names_model = true, parts = SUFFIX, refine = function(record) refine_suffix(record, true) end,
   },
 }
 

@@ -10,6 +10,7 @@
 --   accept    function(match): false if the key is of another kind
 --   refine    function(record): fills in what stands between the lines
 --             (neither sees texts of more than 4096 bytes: such keys are of another kind)
+--   parts     what tells the parts of a block apart, see kvgate/key_parts.lua
 --   names_model  the prefix may end in the model's name, with - for /
 --   any_size  both do without patterns, which run over so much only
 --   covered   a later form of the convention finds the same digest in such keys
@@ -93,16 +94,19 @@ local function projection(project)
 end
 
 --- A form of a convention that is ready to match.
-local function ready(convention, form)
+local function ready(convention, form, number)
   local known = compile(form.template)
   return {
     convention = convention,
+    number = number,
+    parts = form.parts or {},
     version = form.version,
     template = known.template,
     names = known.names,
     kinds = known.kinds,
     accept = bounded(form, known),
     project = projection(form.project),
+    cuts = type(form.project) ~= "function" and form.project ~= "int",
     refine = form.refine or always,
     signed = form.signed,
     names_model = form.names_model,
@@ -150,7 +154,29 @@ local function match_of(template, key)
   return template:match(key, "object_key")
 end
 
-local function methods_of(names, forms, hashes, models)
+--- Find the form of an event's key among some. The first is tried without a loop, which compiled
+--- code would have to leave.
+local function finder_of(forms)
+  local first = forms[1]
+
+  local function try_others(event)
+    for i = 2, #forms do
+      local form = forms[i]
+      local match = form.template:match(event, "object_key")
+      if match and form.accept(match) then return form, match end
+    end
+    return nil, nil
+  end
+
+  return function(event)
+    local match = first.template:match(event, "object_key")
+    if match and first.accept(match) then return first, match end
+    if #forms == 1 then return nil, nil end
+    return try_others(event)
+  end
+end
+
+local function methods_of(names, forms, find, models)
   ---@class kvgate.KeyReader
   local methods = {}
 
@@ -171,12 +197,9 @@ local function methods_of(names, forms, hashes, models)
   ---@return uint64_t?
   ---@return kvgate.KeyMatch? match its {digest} is the digest as the key writes it
   function methods:hash(event) -- luacheck: ignore 212/self
-    for i = 1, #hashes do
-      local form = hashes[i]
-      local match = form.template:match(event, "object_key")
-      if match and form.accept(match) then return form.project(match), match end
-    end
-    return nil, nil
+    local form, match = find(event)
+    if not form then return nil, nil end
+    return form.project(match), match
   end
 
   --- The conventions that it tries, in that order.
@@ -200,6 +223,8 @@ local function forms_of(conventions, name)
     :format(tostring(name), fault.hint(name, known)))
 end
 
+local insides = setmetatable({}, { __mode = "k" }) -- of readers
+
 --- A reader that tries some conventions in turn.
 ---@param conventions table<string, table[]> all that are known: name to forms
 ---@param names string[]
@@ -209,16 +234,25 @@ function key_reader.new(conventions, names, models)
   local forms, hashes = {}, {}
   for _, name in ipairs(names) do
     for _, form in ipairs(forms_of(conventions, name)) do
-      local made = ready(name, form)
+      local made = ready(name, form, #forms)
       forms[#forms + 1] = made
       if not form.covered then hashes[#hashes + 1] = made end
     end
   end
-  return setmetatable({}, {
-    __index = methods_of(names, forms, hashes, models),
+  local find = finder_of(hashes)
+  local reader = setmetatable({}, {
+    __index = methods_of(names, forms, find, models),
     __newindex = function() error("a reader of keys cannot be changed", 0) end,
     __metatable = false,
   })
+  insides[reader] = { find = find, forms = hashes }
+  return reader
 end
+
+--- For the runtime's own modules: the forms that a reader's `hash` tries, and the function that
+--- finds the one of an event's key, with its match.
+---@param reader kvgate.KeyReader
+---@return { find: (fun(event: kvgate.Event): table?, kvgate.KeyMatch?), forms: table[] }
+function key_reader.inside(reader) return insides[reader] end
 
 return key_reader

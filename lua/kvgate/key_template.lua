@@ -244,6 +244,17 @@ local function new_template(state, text)
   return cast(Template, #states)
 end
 
+--- For the runtime's own modules: `struct key_match *` of what a template found last, and the
+--- number of a capture.
+---@param template kvgate.KeyTemplate
+---@param name string
+---@return ffi.cdata* found
+---@return integer capture
+function key_template.parts(template, name)
+  local state = states[tonumber(cast(unsigned_t, template))]
+  return cast(found_t, state.found), state.captures[name]
+end
+
 --- Compile a template; raises with the column if it is none.
 ---@param text string
 ---@return kvgate.KeyTemplate
