@@ -9,6 +9,7 @@
 #include "script/border_emit.h"
 #include "script/digest.h"
 #include "script/key_border.h"
+#include "script/shards.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -430,6 +431,7 @@ struct border *border_new(void)
     border_show(border, NULL);
     border->keys = &key_border;
     border->digests = &digest_border;
+    border->shards = &shard_border;
     border->read = border_read;
     border->next = border_next;
     border->skip = border_skip;

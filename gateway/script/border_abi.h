@@ -76,12 +76,14 @@ struct digest_border;
 struct keep;
 struct key_border;
 struct owner;
+struct shard_border;
 
 struct border {
     struct batch *batch; /* being filtered; between runs one without slots */
     uint64_t base;       /* its serial << 32: with a slot, a view */
     const struct key_border *keys;
     const struct digest_border *digests;
+    const struct shard_border *shards;
     struct filter_counters *counters; /* of the filter that runs */
     struct keep *keep;                /* what survives a reload: keep.h */
     struct owner *owner; /* the filter that loads or runs: owner.h */

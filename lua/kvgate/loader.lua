@@ -23,6 +23,7 @@ local PUBLIC = {
   ["kvgate.keys"] = true,
   ["kvgate.match"] = true,
   ["kvgate.options"] = true,
+  ["kvgate.shards"] = true,
   ["kvgate.state"] = true,
   ["kvgate.tenants"] = true,
   ["kvgate.u64"] = true,

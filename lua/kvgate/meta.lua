@@ -1,7 +1,8 @@
 ---@meta
 
 --- Types of the filter API, for editors (LuaCATS). Never loaded. The modules that scripts require
---- (digest, emit, keys, match, options, state, tenants, u64, value) have theirs beside the code.
+--- (digest, emit, keys, match, options, shards, state, tenants, u64, value) have theirs beside the
+--- code.
 
 ---@alias kvgate.Hash uint64_t|int64_t exact 64 bits; int64_t only if the wire says negative
 ---@alias kvgate.Integer number|uint64_t|int64_t a number up to 2^53 either way, cdata beyond
