@@ -30,7 +30,10 @@ enum shard_change {
     SHARD_PARTS_FULL
 };
 
+struct border;
 struct shards;
+
+enum { SHARD_SETS = 16 }; /* of a filter */
 
 /* A kind of key: a form of a reader. */
 struct shard_form {
@@ -52,11 +55,12 @@ struct shard_names {
 };
 
 struct shard_border {
-    /* At most `blocks` of up to 64 parts; a model counts as learned when no new
-     * part came for `settle_ms`.  The table holds `blocks` slots from now on.
-     */
-    struct shards *(*open)(uint32_t blocks, uint32_t settle_ms);
-    void (*close)(struct shards *shards);
+    /* That of the filter which loads: the one it had before a reload, if that
+     * was opened with the same options, or a new one.  NULL: it has SHARD_SETS.
+     * At most `blocks` of up to 64 parts; a model counts as learned when no new
+     * part came for `settle_ms`.  Lives as long as the generation. */
+    struct shards *(*open)(struct border *border, const char *options,
+                           size_t size, uint32_t blocks, uint32_t settle_ms);
     uint32_t (*used)(const struct shards *shards); /* slots taken */
 
     /* The number of a source, by its name: below SHARD_PARTS. */

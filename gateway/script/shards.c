@@ -1,13 +1,17 @@
 #include "script/shards.h"
 
 #include "base/memory.h"
+#include "base/signature.h"
 #include "codec/cursor.h"
 #include "codec/event.h"
 #include "codec/field.h"
+#include "script/border_abi.h"
+#include "script/keep.h"
 #include "script/shard_frames.h"
 #include "script/shard_models.h"
 #include "script/shard_scopes.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,12 +27,19 @@ struct shards {
     uint8_t key[SHARD_HASH_KEY];
 };
 
-static struct shards *open_shards(uint32_t blocks, uint32_t settle_ms)
+struct opening {
+    uint32_t blocks;
+    uint32_t settle_ms;
+};
+
+static void *make(void *context)
 {
+    const struct opening *opening = context;
     struct shards *shards = memory_new(sizeof *shards);
 
-    shards->table = shard_table_new(blocks, SHARD_SCOPES + SHARD_MODELS);
-    shards->settle_ms = settle_ms;
+    shards->table =
+        shard_table_new(opening->blocks, SHARD_SCOPES + SHARD_MODELS);
+    shards->settle_ms = opening->settle_ms;
     shard_hash_key(shards->key);
     shards->scopes.table = shards->models.table = shards->table;
     shards->models.key = shards->key;
@@ -36,14 +47,35 @@ static struct shards *open_shards(uint32_t blocks, uint32_t settle_ms)
     return shards;
 }
 
-static void close_shards(struct shards *shards)
+static void discard(void *data)
 {
+    struct shards *shards = data;
+
     for (uint32_t i = 0; i < shards->source_count; i++)
         free(shards->sources[i]);
     free(shards->sources);
     shard_scopes_free(&shards->scopes);
     shard_table_free(shards->table);
     free(shards);
+}
+
+/* The first, second ... that the filter opens is what its first, second ... was
+ * before the reload. */
+static struct shards *open_shards(struct border *border, const char *options,
+                                  size_t size, uint32_t blocks,
+                                  uint32_t settle_ms)
+{
+    struct opening opening = {blocks, settle_ms};
+    uint64_t version = signature_add(SIGNATURE_EMPTY, options, size);
+    char name[32];
+
+    for (unsigned i = 1; i <= SHARD_SETS; i++) {
+        snprintf(name, sizeof name, "kvgate.shards %u", i);
+        if (keep_find(border->keep, border->owner, name) == NULL)
+            return keep_object(border->keep, border->owner, name, version, make,
+                               &opening, discard);
+    }
+    return NULL;
 }
 
 static uint32_t used(const struct shards *shards)
@@ -387,7 +419,6 @@ static bool lose(struct shards *shards, uint32_t source,
 
 const struct shard_border shard_border = {
     .open = open_shards,
-    .close = close_shards,
     .used = used,
     .source = source_of,
     .mark = mark,

@@ -67,15 +67,39 @@ local function refusals(name, limit)
   }
 end
 
+--- Options as a text that is the same for the same ones.
+local function write_options(value)
+  if type(value) ~= "table" then return ("%q"):format(tostring(value)) end
+  local names, parts = {}, {}
+  for name in pairs(value) do names[#names + 1] = name end
+  table.sort(names)
+  for index, name in ipairs(names) do
+    parts[index] = ("%q=%s"):format(name, write_options(value[name]))
+  end
+  return "{" .. table.concat(parts, ",") .. "}"
+end
+
+--- What C has: that from before the reload, if there was one with the same options.
+local function open(kind, limit, settle, given)
+  if border.batch.serial ~= 0 then
+    error("kvgate.shards: make sets while the filter loads", 0)
+  end
+  local options = kind .. write_options(given)
+  local pointer = C.open(border, options, #options, limit, settle * 1000)
+  if pointer == nil then
+    error(("kvgate.shards: a filter has at most %d sets"):format(ffi.C.SHARD_SETS), 0)
+  end
+  return pointer
+end
+
 --- Methods, and the state that they share: what C has, and the numbers of sources.
-local function base_of(name, limit, settle)
+local function base_of(name, limit, settle, given)
   local base = {
-    state = ffi.gc(C.open(limit, settle * 1000), C.close),
+    pointer = open(name, limit, settle, given),
     refusals = refusals(name, limit),
     sources = {}, -- by the batch's number of the source; those of ticks have none
     refused = 0ULL, -- the event that was refused last
   }
-  base.pointer = ffi.cast("struct shards *", base.state)
 
   local function number_of(source) return C.source(base.pointer, source, #source) end
 
@@ -143,6 +167,15 @@ shards.options = {
   models = "map",
 }
 for name, kind in pairs(topology.options) do shards.options[name] = kind end
+
+--- Those of them that change what is noted, and not what is made of it.
+local function noted(given)
+  local own = {}
+  for name in pairs(shards.options) do
+    if name ~= "connector" then own[name] = given[name] end
+  end
+  return own
+end
 
 local function reader_of(given)
   local models = {}
@@ -251,7 +284,7 @@ function shards.blocks(given)
   local limit = number_between("blocks", given.blocks, BLOCKS, 1, BLOCKS_MAX)
   local settle = number_between("settle", given.settle, SETTLE, 0, SETTLE_MAX)
   local reader, find = reader_of(given)
-  local base, methods = base_of("blocks", limit, settle)
+  local base, methods = base_of("blocks", limit, settle, noted(given))
   local keeper, write = keeper_of(base), writer_of(given.connector)
   local learn = learner_of(base, methods, reader, find, topology.new(given))
   local pointer, sources, nobody = base.pointer, base.sources, base.nobody
@@ -305,7 +338,7 @@ end
 ---@return kvgate.Objects
 function shards.objects(given)
   local limit = number_between("objects", given.objects, BLOCKS, 1, BLOCKS_MAX)
-  local base, methods = base_of("objects", limit, 0)
+  local base, methods = base_of("objects", limit, 0, given)
   local pointer, sources, nobody = base.pointer, base.sources, base.nobody
   local copies = given.copies or false
 

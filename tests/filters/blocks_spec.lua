@@ -465,6 +465,29 @@ describe("blocks", function()
     assert.equal("stored", subject:advance(1000).out[1].event_type)
   end)
 
+  it("knows after a reload what it knew, as long as its options say the same", function()
+    local subject = vllm_chain()
+    local function reload(options)
+      subject:reload { { script = "blocks.lua", options = options } }
+    end
+    subject:drops(stored(vllm(0)))
+    reload { convention = "vllm", tp = 2, connector = true }
+    assert.equal("kept", subject:send(stored(vllm(1))).verdict)
+    reload { convention = "vllm", tp = 2, unmatched = "drop" }
+    assert.equal("kept", subject:send(removed(vllm(1))).verdict)
+    reload { convention = { "vllm" }, tp = 2 }
+    assert.equal("kept", subject:send(stored(vllm(1))).verdict)
+    reload { convention = "vllm", tp = 3 }
+    subject:drops(removed(vllm(1)))
+  end)
+
+  it("knows a model after a reload that it learned before", function()
+    local subject = chain { convention = "sglang", settle = 0 }
+    send_pages(subject, 1, 16, 1000)
+    subject:reload()
+    assert.same({ digest(17) }, send_pages(subject, 17, 17, 1000))
+  end)
+
   -- ---- what is of no block ----
 
   it("passes keys of another kind and events of another type untouched", function()
