@@ -2,9 +2,9 @@
  * arena - memory that lives as long as one message
  *
  * Bump allocation in chunks that never move, so pointers into it stay good
- * until arena_reset.  Chunks are kept for the next message: no allocation in
- * the steady state.  Bounded: past `limit` bytes arena_take returns NULL, and
- * the caller loses the event that asked.
+ * until arena_reset or arena_rewind.  Chunks are kept for the next message: no
+ * allocation in the steady state.  Bounded: past `limit` bytes arena_take
+ * returns NULL, and the caller loses the event that asked.
  */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
@@ -19,7 +19,8 @@ struct arena {
     unsigned char *next; /* what is free of the newest chunk: */
     size_t room;         /* so many bytes, all of them within the limit */
     struct chunk *newest;
-    size_t filled; /* bytes taken of the older chunks */
+    struct chunk *spare; /* what a rewind left over; NULL: nothing */
+    size_t filled;       /* bytes taken of the older chunks */
     size_t limit;
 };
 
@@ -53,6 +54,21 @@ static inline void *arena_take(struct arena *arena, size_t size)
     return size < arena->room ? arena_cut(arena, size)
                               : arena_take_slowly(arena, size);
 }
+
+/* How far an arena is filled. */
+struct arena_mark {
+    struct chunk *newest;
+    size_t room;
+    size_t filled;
+};
+
+static inline struct arena_mark arena_mark(const struct arena *arena)
+{
+    return (struct arena_mark){arena->newest, arena->room, arena->filled};
+}
+
+/* Forget what was taken since the mark; keeps one chunk of it for later. */
+void arena_rewind(struct arena *arena, const struct arena_mark *mark);
 
 /* Forget everything; keeps one chunk, frees the rest. */
 void arena_reset(struct arena *arena);

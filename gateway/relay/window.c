@@ -1,5 +1,6 @@
 #include "relay/window.h"
 
+#include "base/arena.h"
 #include "relay/loss.h"
 
 #include <inttypes.h>
@@ -377,6 +378,7 @@ static void run_chain(const struct window *window, size_t stream)
     struct batch *batch = pipeline->batch;
     uint32_t head = batch->head;
     uint32_t used = batch->used;
+    struct arena_mark mark = arena_mark(batch->arena);
     struct origin origin = origin_of(window);
     size_t events_size = 0;
     uint32_t missing;
@@ -398,6 +400,7 @@ static void run_chain(const struct window *window, size_t stream)
         stream_lose(window->streams[stream], LOSS_SPACE, missing);
     batch->head = head;
     batch->used = used;
+    arena_rewind(batch->arena, &mark);
 }
 
 static void run_chains(const struct window *window)

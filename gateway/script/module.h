@@ -11,6 +11,7 @@
 #include <lauxlib.h>
 
 void module_base(lua_State *L);      /* config, json, metrics, log */
+void module_arena(lua_State *L);     /* arenas */
 void module_recording(lua_State *L); /* recordings */
 void module_codec(lua_State *L);     /* cursor, event, batch, builder */
 void module_script(lua_State *L);    /* scripts */

@@ -3,7 +3,6 @@
  * writers with their arguments.  64-bit integers cross as decimal text, so that
  * none becomes a double.
  */
-#include "base/arena.h"
 #include "base/config.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -404,46 +403,6 @@ static int base_buffer(lua_State *L)
     return push_buffer(L, &out);
 }
 
-/* ---- arena(limit, sizes): which were granted, filled and found intact ---- */
-
-static bool is_intact(const unsigned char *block, size_t size, int mark)
-{
-    for (size_t i = 0; i < size; i++)
-        if (block[i] != (unsigned char)mark)
-            return false;
-    return (uintptr_t)block % _Alignof(max_align_t) == 0;
-}
-
-enum { ARENA_BLOCKS = 1000 };
-
-static int base_arena(lua_State *L)
-{
-    struct arena *arena = arena_new((size_t)luaL_checknumber(L, 1));
-    unsigned char *blocks[ARENA_BLOCKS];
-    size_t sizes[ARENA_BLOCKS];
-    int count = (int)lua_objlen(L, 2);
-
-    luaL_argcheck(L, count <= ARENA_BLOCKS, 2, "too many");
-    lua_newtable(L);
-    for (int round = 0; round < 2; round++, arena_reset(arena)) {
-        for (int i = 0; i < count; i++) {
-            lua_rawgeti(L, 2, i + 1);
-            sizes[i] = (size_t)lua_tonumber(L, -1);
-            lua_pop(L, 1);
-            blocks[i] = arena_take(arena, sizes[i]);
-            if (blocks[i] != NULL)
-                memset(blocks[i], i, sizes[i]);
-        }
-        for (int i = 0; i < count; i++) {
-            lua_pushboolean(L, blocks[i] != NULL &&
-                                   is_intact(blocks[i], sizes[i], i));
-            lua_rawseti(L, 3, round * count + i + 1);
-        }
-    }
-    arena_free(arena);
-    return 1;
-}
-
 /* ---- nearest(word, known): the known word, and how far it is ---- */
 
 static int base_nearest(lua_State *L)
@@ -465,13 +424,17 @@ static int base_nearest(lua_State *L)
 
 void module_base(lua_State *L)
 {
-    static const luaL_Reg functions[] = {
-        {"config", base_config},     {"config_load", base_config_load},
-        {"json", base_json},         {"metrics", base_metrics},
-        {"log_line", base_log_line}, {"log_gate", base_log_gate},
-        {"escape", base_escape},     {"error", base_error},
-        {"nearest", base_nearest},   {"buffer", base_buffer},
-        {"arena", base_arena},       {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"config", base_config},
+                                         {"config_load", base_config_load},
+                                         {"json", base_json},
+                                         {"metrics", base_metrics},
+                                         {"log_line", base_log_line},
+                                         {"log_gate", base_log_gate},
+                                         {"escape", base_escape},
+                                         {"error", base_error},
+                                         {"nearest", base_nearest},
+                                         {"buffer", base_buffer},
+                                         {NULL, NULL}};
 
     luaL_register(L, NULL, functions);
 }

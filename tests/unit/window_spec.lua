@@ -46,6 +46,31 @@ describe("window", function()
     assert.equal("1:a+,b+", subject:out "own")
   end)
 
+  it("gives each stream's chain all the edit memory that the global one left", function()
+    local subject = relay.new([[
+sources: [ { name: store, connect: "ipc:///tmp/in" } ]
+streams:
+  - { name: one, bind: "ipc:///tmp/1", filters: [ { script: big.lua } ] }
+  - { name: two, bind: "ipc:///tmp/2", filters: [ { script: big.lua } ] }
+]], {
+      ["big.lua"] = [[
+return function()
+  local large = ("x"):rep(2 ^ 20)
+  return function(event)
+    for _ = 1, 12 do
+      event.extra = large
+      event:remove "extra"
+    end
+    return event
+  end
+end
+]],
+    })
+    for _ = 1, 2 do subject:send { event "a", event "b", event "c", event "d" } end
+    assert.equal("1:a,b,c,d 2:a,b,c,d", subject:out "one")
+    assert.equal("1:a,b,c,d 2:a,b,c,d", subject:out "two")
+  end)
+
   it("loses what a stream's own filter fails on there and nowhere else", function()
     local subject = relay.new(CHAINS, {
       ["global.lua"] = KEEP,
