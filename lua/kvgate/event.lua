@@ -265,52 +265,78 @@ local function assign(view, name, item) assign_field(event_of(view), name, item)
 
 -- ---- the fields that an event has ----
 
-local function add_name(list, seen, event, name)
-  if seen[name] then return end
-  seen[name] = true
-  if read(border, event, numbers[name] or NAMED, name, #name) ~= ABSENT then
-    list[#list + 1] = name
-  end
-end
-
---- Names of fields that edits added, the first edit first.
+--- Names that edits concern, the first edit first.
 local function edited_names(event)
-  local added = {}
+  local edited = {}
   local edit = event.edits
   while edit ~= nil do
-    local name = names[edit.field] or string_of(edit.name, edit.name_size)
-    table.insert(added, 1, name)
+    table.insert(edited, 1, names[edit.field] or string_of(edit.name, edit.name_size))
     edit = edit.older
   end
-  return added
+  return edited
 end
 
-local function names_of(event)
-  local received, list, seen = {}, {}, {}
+--- The fields as received: names in their order, and by name where the value is, in bytes from the
+--- event's first; of a name that repeats, the last.
+local function received_fields(event)
+  local list, places = {}, {}
   token.at = event.bytes
   border.next(border)
-  for index = 1, token.size do
-    if border.next(border) == STR then received[index] = string_of(token.bytes, token.size) end
+  for _ = 1, token.size do
+    local name = border.next(border) == STR and string_of(token.bytes, token.size)
+    if name then
+      if not places[name] then list[#list + 1] = name end
+      places[name] = tonumber(token.at - event.bytes)
+    end
     border.skip(border)
   end
-  for _, name in ipairs(received) do add_name(list, seen, event, name) end
-  for _, name in ipairs(edited_names(event)) do add_name(list, seen, event, name) end
-  return list
+  return list, places
 end
 
-local function field_value(event, name)
-  local field = numbers[name]
+--- Take fields that edits concern into the list, or out of it: they have no place.
+local function edit_fields(event, list, places)
+  local gone = false
+  for _, name in ipairs(edited_names(event)) do
+    if places[name] == nil then list[#list + 1] = name end
+    places[name] = false
+    gone = gone or read(border, event, numbers[name] or NAMED, name, #name) == ABSENT
+  end
+  if not gone then return list end
+  local present = {}
+  for _, name in ipairs(list) do
+    if places[name] or read(border, event, numbers[name] or NAMED, name, #name) ~= ABSENT then
+      present[#present + 1] = name
+    end
+  end
+  return present
+end
+
+--- The fields that the event has: names in order, and the places of those that no edit concerns. An
+--- event may have any number of them, so none is looked for by its name.
+local function fields_of(event)
+  local list, places = received_fields(event)
+  if event.edits ~= nil then list = edit_fields(event, list, places) end
+  return { list = list, places = places, edits = event.edits }
+end
+
+--- `place`: where its value is, if known.
+local function field_value(event, name, place)
   local exact = kinds[name] == "u64" or kinds[name] == "hashes"
-  return take(read(border, event, field or NAMED, name, #name), exact)
+  if place then
+    token.at = event.bytes + place
+    return take(border.next(border), exact)
+  end
+  return take(read(border, event, numbers[name] or NAMED, name, #name), exact)
 end
 
 local function each_field(view)
-  local list, index = apart(names_of, event_of(view)), 0
+  local fields, index = apart(fields_of, event_of(view)), 0
   return function()
     index = index + 1
-    local name = list[index]
+    local name = fields.list[index]
     if name == nil then return nil end
-    return name, field_value(event_of(view), name)
+    local event = event_of(view)
+    return name, field_value(event, name, event.edits == fields.edits and fields.places[name])
   end
 end
 
@@ -343,10 +369,10 @@ function methods.remove(view, name)
 end
 
 local function table_of(event)
-  local order = names_of(event)
-  local fields = value.ordered_map(order)
-  for _, name in ipairs(order) do
-    local item = field_value(event, name)
+  local found = fields_of(event)
+  local fields = value.ordered_map(found.list)
+  for _, name in ipairs(found.list) do
+    local item = field_value(event, name, found.places[name])
     if item == nil then item = value.public.null end
     fields[name] = item
   end

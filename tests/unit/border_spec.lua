@@ -1,6 +1,5 @@
 --- What scripts see of an event, and what their edits make of it.
 
-local golden = require "tests.support.golden"
 local scripts = require "tests.support.script"
 local wire = require "tests.support.wire"
 
@@ -349,61 +348,6 @@ describe("event:remove", function()
       local gone = tostring(event.tenant_id)
       event.tenant_id = "back"
       return gone .. " " .. event.tenant_id]]))
-  end)
-end)
-
-describe("event:to_table", function()
-  it("has every field, nil as null", function()
-    local event = wire.event { x = wire.null, tenant_id = "t", seq_hashes = wire.array { 5 } }
-    assert.equal("t true true 5ULL nil", seen([[
-      local null = require "kvgate.value".null
-      local t = event:to_table()
-      return t.tenant_id .. " " .. tostring(t.x == null) .. " " .. tostring(t.model_name == null)
-        .. " " .. tostring(t.seq_hashes[1]) .. " " .. tostring(t.cache_prefix)]], event))
-  end)
-
-  it("writes back as the map that the event is", function()
-    local event = wire.event { x = wire.map { { "b", 1 }, { "a", wire.array {} } } }
-    assert.same(event, field("whole", "event.whole = event:to_table()", event))
-  end)
-
-  it("is the script's own", function()
-    assert.equal("default", field("tenant_id", "event:to_table().tenant_id = 'x'"))
-  end)
-end)
-
-describe("pairs(event)", function()
-  it("gives the fields that are present, in their order, edits included", function()
-    local event = wire.map { { "event_type", "stored" }, { "tenant_id", "t" }, { "x", wire.null },
-      { "y", 1 } }
-    assert.equal("event_type=stored x=nil y=2 medium=cpu z=1", seen([[
-      event:remove "tenant_id"
-      event.y = 2
-      event.medium = "cpu"
-      event.z = 1
-      local list = {}
-      for name, value in pairs(event) do list[#list + 1] = name .. "=" .. tostring(value) end
-      return table.concat(list, " ")]], event))
-  end)
-
-  it("gives every field of a message of the publisher", function()
-    local script = scripts.new { ["f.lua"] = scripts.body [[
-      local list = {}
-      for name in pairs(event) do list[#list + 1] = name end
-      event.seen = table.concat(list, " ")
-      return true]] }
-    local filter = script:load "f.lua"
-    for name, payload in pairs(golden) do
-      local report = assert(script.state:run(payload, { filter }))
-      assert.same({}, report.failures)
-      for _, event in ipairs(report.events) do
-        local map = wire.decode(event.bytes)
-        local names = wire.names(map)
-        assert.equal("seen", table.remove(names), name)
-        assert.equal(table.concat(names, " "), wire.get(map, "seen"), name)
-      end
-    end
-    script:remove()
   end)
 end)
 
