@@ -13,6 +13,7 @@ static const char *const level_names[] = {"error", "warn", "info", "debug"};
 
 static atomic_int log_level = LOG_INFO;
 static atomic_bool log_muted;
+static struct buffer *redirected; /* see log_redirect */
 
 void log_set_level(enum log_level level)
 {
@@ -22,6 +23,11 @@ void log_set_level(enum log_level level)
 void log_mute(bool mute)
 {
     atomic_store(&log_muted, mute);
+}
+
+void log_redirect(struct buffer *lines)
+{
+    redirected = lines;
 }
 
 bool log_level_parse(const char *name, enum log_level *level)
@@ -37,7 +43,8 @@ bool log_level_parse(const char *name, enum log_level *level)
 
 static bool is_written(enum log_level level)
 {
-    return (int)level <= atomic_load(&log_level) && !atomic_load(&log_muted);
+    return redirected != NULL ||
+           ((int)level <= atomic_load(&log_level) && !atomic_load(&log_muted));
 }
 
 static int64_t clock_ms(clockid_t clock)
@@ -92,6 +99,13 @@ static void log_vline(enum log_level level, const char *format, va_list args)
     struct buffer line = {0};
 
     buffer_vprint(&text, format, args);
+    if (redirected != NULL) {
+        buffer_print(redirected, "%-5s ", level_names[level]);
+        text_escape(redirected, buffer_text(&text), text.size);
+        buffer_put(redirected, "\n", 1);
+        buffer_free(&text);
+        return;
+    }
     log_format(&line, clock_ms(CLOCK_REALTIME), level, buffer_text(&text),
                text.size);
     write_line(&line);
@@ -162,7 +176,7 @@ void log_gated(struct log_gate *gate, enum log_level level, const char *format,
         return;
     close_gate(gate, now_ms);
     gate->level = level;
-    if (!log_gate_admit(gate, now_ms))
+    if (redirected == NULL && !log_gate_admit(gate, now_ms))
         return;
     va_start(args, format);
     log_vline(level, format, args);

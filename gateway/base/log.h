@@ -38,6 +38,13 @@ bool log_level_parse(const char *name, enum log_level *level);
 /* Write nothing, whatever the level, until it is taken back. */
 void log_mute(bool mute);
 
+/*
+ * From now on lines go behind `lines` (borrowed; NULL: to standard error
+ * again), without their time and whatever their level, and gates hold nothing
+ * back.  For a tool of one thread that has its own way to show them.
+ */
+void log_redirect(struct buffer *lines);
+
 void log_line(enum log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

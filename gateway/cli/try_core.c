@@ -1,5 +1,6 @@
 #include "cli/try_core.h"
 
+#include "base/log.h"
 #include "base/memory.h"
 #include "cli/place.h"
 #include "cli/try_diff.h"
@@ -222,6 +223,7 @@ void try_core_free(struct try_core *core)
         free(core->steps[i].first_failure);
     relay_free(core->relay);
     config_free(core->config);
+    buffer_free(&core->log);
     free(core->numbers);
     free(core->outs);
     free(core->steps);
@@ -243,6 +245,8 @@ static const struct step *step_of(const struct try_core *core, size_t index)
 
 static void begin(struct try_core *core)
 {
+    buffer_clear(&core->log);
+    log_redirect(&core->log);
     buffer_clear(&core->letters.bytes);
     core->letters.events = 0;
     for (size_t i = 0; i < core->out_count; i++) {
@@ -296,6 +300,7 @@ static void end_step(struct try_core *core, size_t index)
 
 static void end(struct try_core *core)
 {
+    log_redirect(NULL);
     for (size_t i = 0; i < core->out_count; i++)
         end_out(core, i);
     for (size_t i = 0; i < core->step_count; i++)

@@ -64,6 +64,7 @@ struct try_core {
     struct try_out letters; /* about what was sent last, not one of outs */
     struct try_step *steps; /* in the order of their running */
     size_t step_count;
+    struct buffer log;      /* lines of what was sent last */
     enum event_fault fault; /* why what was sent last is no event */
     bool failed;            /* an event was lost or a filter failed, ever */
 };

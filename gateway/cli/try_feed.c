@@ -76,7 +76,7 @@ static void run_restart(struct try_feed *feed, size_t source)
 /* Did anything come of what the core did last? */
 static bool is_worth_a_word(const struct try_core *core)
 {
-    bool any = false;
+    bool any = core->log.size > 0;
 
     for (size_t i = 0; i < core->out_count; i++)
         any = any || core->outs[i].events > 0;

@@ -3,6 +3,8 @@
 #include "cli/try_print.h"
 #include "codec/cursor.h"
 
+#include <string.h>
+
 static void name_text(struct json *json, const char *name, const char *text)
 {
     json_key(json, name);
@@ -174,6 +176,26 @@ static void write_letters(struct json *json, const struct try_core *core)
     json_end(json);
 }
 
+/* What filters wrote with kvgate.log. */
+static void write_log(struct json *json, const struct try_core *core)
+{
+    const char *at = (const char *)core->log.data;
+    size_t left = core->log.size;
+
+    if (left == 0)
+        return;
+    json_key(json, "log");
+    json_array(json);
+    while (left > 0) {
+        size_t size = (size_t)((const char *)memchr(at, '\n', left) - at);
+
+        json_string(json, at, size);
+        at += size + 1;
+        left -= size + 1;
+    }
+    json_end(json);
+}
+
 static bool has_failures(const struct try_core *core)
 {
     for (size_t i = 0; i < core->step_count; i++)
@@ -205,6 +227,7 @@ void try_json_event(const struct try_print *print, const struct try_told *told)
         json_key(&json, "key");
         try_write_value(&json, told->key);
     }
+    write_log(&json, print->core);
     write_outs(&json, print->core, told->event);
     end_line(&json);
 }
@@ -225,6 +248,7 @@ void try_json_mark(const struct try_print *print, const struct try_mark *mark)
     if (has_failures(print->core))
         write_failures(&json, print->core);
     write_letters(&json, print->core);
+    write_log(&json, print->core);
     write_outs(&json, print->core, NULL);
     end_line(&json);
 }

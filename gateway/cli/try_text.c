@@ -294,6 +294,22 @@ static bool put_drops(const struct try_print *print)
     return any;
 }
 
+/* What filters wrote with kvgate.log. */
+static void put_log(const struct try_print *print)
+{
+    const char *at = (const char *)print->core->log.data;
+    size_t left = print->core->log.size;
+
+    while (left > 0) {
+        size_t size = (size_t)((const char *)memchr(at, '\n', left) - at) + 1;
+
+        try_paint(print, PAINT_DIM, "%slog ", indent);
+        buffer_put(print->out, at, size);
+        at += size;
+        left -= size;
+    }
+}
+
 /* ---- blocks ---- */
 
 /* What a person looks for first, in this order. */
@@ -366,6 +382,7 @@ void try_text_event(const struct try_print *print, const struct try_told *told)
     put_object_key(print, told->event);
     if (told->key != NULL)
         put_key(print, told->key);
+    put_log(print);
     put_results(print, told);
     put_losses(print);
     if (!put_drops(print) && told->verdict == TRY_DROPPED) {
@@ -426,5 +443,6 @@ void try_text_mark(const struct try_print *print, const struct try_mark *mark)
     for (size_t i = 0; i < print->core->out_count; i++)
         put_arrivals(print, &print->core->outs[i]);
     put_drops(print);
+    put_log(print);
     buffer_print(print->out, "\n");
 }
