@@ -32,13 +32,12 @@ static const struct argument table[] = {
      .value = "NAMES",
      .kind = ARGUMENT_LIST,
      .offset = PLACE(streams),
-     .help = "that the FILTER may name, a,b; else there is one, out"},
+     .help = "a,b: that the FILTER may name; else one, out"},
     {.name = "only",
      .value = "VERDICTS",
      .kind = ARGUMENT_LIST,
      .offset = PLACE(only),
-     .help = "print these events: kept, dropped, split, lost,"
-             " dead_letter, changed"},
+     .help = "of kept,dropped,split,lost,dead_letter,changed"},
     {.name = "explain-keys",
      .kind = ARGUMENT_FLAG,
      .offset = PLACE(explain_keys),
@@ -77,13 +76,12 @@ static bool read_only(const struct argument_list *list, unsigned *only,
         unsigned bit = read_verdict(&nearest);
 
         if (bit == 0) {
-            error_set(
-                error,
-                "--only takes kept, dropped, split, lost, dead_letter and "
-                "changed, "
-                "not \"%s\"%s%s%s",
-                nearest.word, nearest.known ? "; did you mean \"" : "",
-                nearest.known ? nearest.known : "", nearest.known ? "\"?" : "");
+            error_set(error,
+                      "--only takes kept, dropped, split, lost, dead_letter "
+                      "and changed, not \"%s\"%s%s%s",
+                      nearest.word, nearest.known ? "; did you mean \"" : "",
+                      nearest.known ? nearest.known : "",
+                      nearest.known ? "\"?" : "");
             return false;
         }
         *only |= bit;
