@@ -182,31 +182,53 @@ static const uint8_t *integer_field(const uint8_t *event, const char *name)
     return value != NULL && cursor_i64(value, &number) ? value : NULL;
 }
 
-static size_t source_of(const struct try_feed *feed, const uint8_t *line)
+/* The source that is called as the field says. */
+static size_t source_in(const struct try_feed *feed, const uint8_t *map,
+                        const char *field)
 {
-    const uint8_t *stream = try_field(line, "stream");
+    const uint8_t *name = try_field(map, field);
     uint32_t size;
 
-    if (stream == NULL || cursor_kind(stream) != CURSOR_STR)
+    if (name == NULL || cursor_kind(name) != CURSOR_STR)
         return 0;
-    stream = cursor_bytes(stream, &size);
-    return find_source(feed, stream, size);
+    name = cursor_bytes(name, &size);
+    return find_source(feed, name, size);
+}
+
+static void run_alone(struct try_feed *feed, size_t source,
+                      const uint8_t *event)
+{
+    struct try_moment moment = {.timestamp = integer_field(event, "timestamp"),
+                                .rank = integer_field(event, "dp_rank")};
+    uint64_t wall_ms;
+
+    if (moment.timestamp != NULL && cursor_u64(moment.timestamp, &wall_ms))
+        pass_time(feed, wall_ms);
+    run_event(feed, source, &moment, event);
+}
+
+/* Run the event that a dead letter is about; false: it is no letter. */
+static bool run_letter(struct try_feed *feed, const uint8_t *letter)
+{
+    const uint8_t *event = try_field(letter, "event");
+
+    if (event == NULL || cursor_kind(event) != CURSOR_MAP ||
+        try_field(letter, "filter") == NULL ||
+        try_field(letter, "error") == NULL)
+        return false;
+    run_alone(feed, source_in(feed, letter, "source"), event);
+    return true;
 }
 
 static void run_map(struct try_feed *feed, const uint8_t *line)
 {
-    size_t source = source_of(feed, line);
-    struct try_moment moment = {.timestamp = integer_field(line, "timestamp"),
-                                .rank = integer_field(line, "dp_rank")};
+    size_t source = source_in(feed, line, "stream");
     struct buffer event = {0};
-    uint64_t wall_ms;
 
-    if (run_mark(feed, source, line))
+    if (run_letter(feed, line) || run_mark(feed, source, line))
         return;
-    if (moment.timestamp != NULL && cursor_u64(moment.timestamp, &wall_ms))
-        pass_time(feed, wall_ms);
     take_fields(line, &event);
-    run_event(feed, source, &moment, event.data);
+    run_alone(feed, source, event.data);
     buffer_free(&event);
 }
 
@@ -313,7 +335,8 @@ static void run_message(struct try_feed *feed, size_t source,
     }
     moment = (struct try_moment){body.timestamp, body.rank};
     for (const uint8_t *at = body.events; body.count > 0; body.count--) {
-        run_event(feed, source, &moment, at);
+        if (!run_letter(feed, at))
+            run_event(feed, source, &moment, at);
         at = cursor_skip(at);
     }
 }

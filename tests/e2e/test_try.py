@@ -243,6 +243,24 @@ class Try(unittest.TestCase):
         only = self.run_try(path, file, "--only", "dead_letter", code=EXIT_FAILED)
         self.assertEqual([line.get("event") for line in only], [1, None])
 
+    def test_the_event_of_a_dead_letter_can_be_tried_again(self):
+        event = generation_c("stored", 1, "k", tenant_id="a")
+        letter = {"source": "two", "sequence": 7, "position": 0, "stream": None,
+                  "filter": "x.lua", "result": "raised an error", "error": "x.lua:1: no",
+                  "event": event}
+        config = {"sources": [{"name": name, "connect": f"ipc://{name}"}
+                              for name in ("one", "two")],
+                  "filters": [{"script": "sample.lua", "options": {"tenant": "acme"}}],
+                  "streams": [{"name": "all", "bind": "ipc://all", "event_id": "keep",
+                               "sources": ["two"]}]}
+        path = self.directory.write("kvgate.yaml", json.dumps(config))
+        frames = [b"", b"\0" * 8, pack_batch([letter])]
+        for file in (self.lines({"seq": 1, **letter}),
+                     recording.write(self.directory.path / "r", ["dead"], [(0, 0, frames)])):
+            told = self.run_try(path, file)[0]
+            self.assertEqual((told["source"], told["verdict"]), ("two", "kept"))
+            self.assertEqual(told["out"][0]["changes"]["tenant_id"], {"old": "a", "new": "acme"})
+
     def test_what_hooks_emit_is_told_apart_and_their_failures_too(self):
         hooks = self.directory.write("hooks.lua", HOOKS)
         file = self.lines(generation_c("stored", 1, "k", tenant_id="a", medium="cpu",
