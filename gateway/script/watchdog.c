@@ -39,9 +39,11 @@ struct watchdog {
 
     /* ---- the event that was last seen in hand ---- */
     uint32_t slot;
-    bool seen;                     /* else none was yet */
-    uint64_t since_ns;             /* on the clock */
-    uint64_t since_cpu_ns;         /* of this thread's own time */
+    bool seen;             /* else none was yet */
+    uint64_t since_ns;     /* on the clock */
+    uint64_t since_cpu_ns; /* of this thread's own time */
+    uint64_t over_ns;      /* it was first seen to be over its time */
+    uint64_t over_cpu_ns;
     volatile sig_atomic_t expired; /* its time is over: the hook is set */
     bool stopped;                  /* the hook raised */
     char text[PLACE_MAX];
@@ -142,6 +144,7 @@ static bool look(struct watchdog *dog)
         dog->seen = true;
         dog->since_ns = now;
         dog->since_cpu_ns = read_clock(CLOCK_THREAD_CPUTIME_ID);
+        dog->over_ns = 0;
         return late;
     }
     if (late)
@@ -151,6 +154,24 @@ static bool look(struct watchdog *dog)
                budget / 2;
 }
 
+/*
+ * Has what is over its time gone on regardless for too long?  That counts from
+ * when a hook was there to stop it: a process that was frozen in the middle of
+ * an event, or waited for a processor, has tried nothing yet.
+ */
+static bool is_stuck(struct watchdog *dog)
+{
+    uint64_t now = read_clock(CLOCK_MONOTONIC);
+    uint64_t cpu = read_clock(CLOCK_THREAD_CPUTIME_ID);
+
+    if (dog->over_ns == 0) {
+        dog->over_ns = now;
+        dog->over_cpu_ns = cpu;
+    }
+    return now - dog->over_ns >= dog->stuck_ns &&
+           cpu - dog->over_cpu_ns >= dog->stuck_ns / 2;
+}
+
 /* Every tick anew, should the virtual machine have been just at its hooks. */
 static void on_signal(int number)
 {
@@ -158,8 +179,7 @@ static void on_signal(int number)
     struct watchdog *dog = watched;
 
     if (dog != NULL && ticker_is_here() && look(dog)) {
-        if (read_clock(CLOCK_MONOTONIC) - dog->since_ns >=
-            dog->stuck_ns + (dog->budget_ms * NS_PER_MS))
+        if (is_stuck(dog))
             end_process(dog);
         dog->expired = 1;
         lua_sethook(dog->L, on_hook, LUA_MASKCOUNT, 1);

@@ -1,6 +1,7 @@
 """What the program does with filters that take too much."""
 
 import signal
+import time
 import unittest
 
 from support.case import GatewayCase
@@ -150,6 +151,25 @@ class Stuck(unittest.TestCase):
 
     def test_what_no_hook_stops_ends_the_process_that_got_the_signal_blocked(self):
         self.check("auto", StoppedWithSignalBlocked.prepare)
+
+    def test_a_process_that_is_frozen_in_the_middle_of_an_event_stops_it_and_goes_on(self):
+        """It ended at once: its time and `stuck` were over before anything had been stopped."""
+        gateway = Gateway(config("auto", event="500ms", stuck="100ms"), {"hostile.lua": HOSTILE})
+        self.addCleanup(gateway.directory.remove)
+        self.addCleanup(gateway.kill)
+        publisher = Publisher(gateway.config["sources"][0]["connect"])
+        self.addCleanup(publisher.close)
+        gateway.start()
+        publisher.wait_subscribed()
+        idle = gateway.processor_time()
+        publisher.put("loop")
+        until(lambda: gateway.processor_time() >= idle + 0.02, "the filter to run")
+        gateway.send_signal(signal.SIGSTOP)
+        frozen = time.monotonic()
+        until(lambda: time.monotonic() > frozen + 1, "its time to be over")
+        gateway.send_signal(signal.SIGCONT)
+        gateway.wait_log(r"ran out of time; event 1 .*ran for more than 500 ms")
+        gateway.stop()
 
     def test_a_supervisor_that_starts_it_again_has_it_running_and_readers_see_a_restart(self):
         gateway, publisher = self.start("auto")

@@ -160,6 +160,12 @@ class Gateway:
     def alive(self):
         return self.process.poll() is None
 
+    def processor_time(self):
+        """Seconds that it ran, in hundredths."""
+        text = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii")
+        user, system = text.rsplit(")", 1)[1].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
     def memory(self):
         """Resident bytes now."""
         text = pathlib.Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
