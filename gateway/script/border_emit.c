@@ -62,6 +62,7 @@ static uint32_t border_make(struct border *border, const char *type,
         border->breach = BORDER_NO_MEMORY;
         return EVENT_END;
     }
+    event->cause = EVENT_EMITTED; /* no verdict may name it */
     memcpy(batch->reach + slot * words, batch->reach + batch->current * words,
            words * sizeof *batch->reach);
     return slot;
