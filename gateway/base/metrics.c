@@ -1,6 +1,7 @@
 #include "base/metrics.h"
 #include "base/text.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -50,37 +51,47 @@ static void put_label_value(struct buffer *out, const char *value)
     }
 }
 
-static void put_sample(struct metrics *metrics, const char *value, va_list args)
+static void put_sample(struct metrics *metrics, const char *value,
+                       const struct metrics_label *labels, size_t count)
 {
     struct buffer *out = metrics->out;
-    const char *open = "{";
-    const char *label;
 
     buffer_print(out, "%s", metrics->family);
-    while ((label = va_arg(args, const char *)) != NULL) {
-        buffer_print(out, "%s%s=\"", open, label);
-        put_label_value(out, va_arg(args, const char *));
+    for (size_t i = 0; i < count; i++) {
+        buffer_print(out, "%s%s=\"", i == 0 ? "{" : ",", labels[i].name);
+        put_label_value(out, labels[i].value);
         buffer_put(out, "\"", 1);
-        open = ",";
     }
-    buffer_print(out, "%s %s\n", *open == ',' ? "}" : "", value);
+    buffer_print(out, "%s %s\n", count > 0 ? "}" : "", value);
 }
 
-void metrics_u64(struct metrics *metrics, uint64_t value, ...)
+/* Returns how many there are. */
+static size_t take_labels(struct metrics_label *labels, va_list args)
+{
+    size_t count = 0;
+    const char *name;
+
+    while ((name = va_arg(args, const char *)) != NULL) {
+        assert(count < METRICS_LABELS);
+        labels[count].name = name;
+        labels[count++].value = va_arg(args, const char *);
+    }
+    return count;
+}
+
+void metrics_u64_of(struct metrics *metrics, uint64_t value,
+                    const struct metrics_label *labels, size_t count)
 {
     char digits[32];
-    va_list args;
 
     snprintf(digits, sizeof digits, "%" PRIu64, value);
-    va_start(args, value);
-    put_sample(metrics, digits, args);
-    va_end(args);
+    put_sample(metrics, digits, labels, count);
 }
 
-void metrics_double(struct metrics *metrics, double value, ...)
+void metrics_double_of(struct metrics *metrics, double value,
+                       const struct metrics_label *labels, size_t count)
 {
     char digits[32];
-    va_list args;
 
     if (isfinite(value))
         text_double(digits, value);
@@ -89,7 +100,25 @@ void metrics_double(struct metrics *metrics, double value, ...)
                  isnan(value) ? "NaN"
                  : value > 0  ? "+Inf"
                               : "-Inf");
+    put_sample(metrics, digits, labels, count);
+}
+
+void metrics_u64(struct metrics *metrics, uint64_t value, ...)
+{
+    struct metrics_label labels[METRICS_LABELS];
+    va_list args;
+
     va_start(args, value);
-    put_sample(metrics, digits, args);
+    metrics_u64_of(metrics, value, labels, take_labels(labels, args));
+    va_end(args);
+}
+
+void metrics_double(struct metrics *metrics, double value, ...)
+{
+    struct metrics_label labels[METRICS_LABELS];
+    va_list args;
+
+    va_start(args, value);
+    metrics_double_of(metrics, value, labels, take_labels(labels, args));
     va_end(args);
 }

@@ -345,6 +345,7 @@ void chain_tick(struct chain *chain, bool over)
 {
     for (size_t i = 0; i < chain->count; i++) {
         log_gate_tick(&chain->steps[i].gate);
+        script_filter_tick(chain->steps[i].filter);
         step_judge(chain, &chain->steps[i], over);
     }
 }

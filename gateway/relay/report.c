@@ -258,6 +258,8 @@ void report_metrics(const struct relay *relay, struct buffer *out)
     metrics_family(&metrics, "kvgate_script_memory_bytes", "gauge",
                    "Heap of the Lua state that runs the filters.");
     metrics_u64(&metrics, memory_of(relay), NULL);
+    if (relay_pipeline(relay) != NULL)
+        script_print_metrics(relay_pipeline(relay)->script, &metrics);
 }
 
 /* ---- JSON ---- */

@@ -7,8 +7,10 @@
 #include "codec/field.h"
 #include "codec/pack.h"
 #include "script/border_emit.h"
+#include "script/border_log.h"
 #include "script/digest.h"
 #include "script/key_border.h"
+#include "script/metric.h"
 #include "script/shards.h"
 
 #include <math.h>
@@ -432,6 +434,8 @@ struct border *border_new(void)
     border->keys = &key_border;
     border->digests = &digest_border;
     border->shards = &shard_border;
+    border->metrics = &metric_border;
+    border->metric_list = metric_list_new();
     border->read = border_read;
     border->next = border_next;
     border->skip = border_skip;
@@ -448,6 +452,7 @@ struct border *border_new(void)
     border->copy = border_copy;
     border->split = border_split;
     border_emit_init(border);
+    border_log_init(border);
     return border;
 }
 
@@ -455,6 +460,7 @@ void border_free(struct border *border)
 {
     if (border == NULL)
         return;
+    metric_list_free(border->metric_list);
     buffer_free(out_of(border));
     free(border);
 }

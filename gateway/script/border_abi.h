@@ -59,7 +59,8 @@ enum border_limit {
     BORDER_SPLIT = 2048,    /* events that one verdict may name */
     BORDER_EMITTED = 1024,  /* that a call may emit, its copies included */
     BORDER_VALUE = 1 << 26, /* bytes of one value that a script writes */
-    BORDER_DEPTH = 64       /* containers in containers that it may see */
+    BORDER_DEPTH = 64,      /* containers in containers that it may see */
+    BORDER_LOG_TEXT = 1024  /* bytes of a line that it logs */
 };
 
 /* What the Lua half raises besides the filter's own errors: the names of enum
@@ -72,9 +73,19 @@ enum border_result {
     BORDER_NO_MEMORY
 };
 
+/* The levels of base/log.h. */
+enum border_log {
+    BORDER_LOG_ERROR = 0,
+    BORDER_LOG_WARN,
+    BORDER_LOG_INFO,
+    BORDER_LOG_DEBUG
+};
+
 struct digest_border;
 struct keep;
 struct key_border;
+struct metric_border;
+struct metric_list;
 struct owner;
 struct shard_border;
 
@@ -84,6 +95,8 @@ struct border {
     const struct key_border *keys;
     const struct digest_border *digests;
     const struct shard_border *shards;
+    const struct metric_border *metrics;
+    struct metric_list *metric_list;  /* of all filters */
     struct filter_counters *counters; /* of the filter that runs */
     struct keep *keep;                /* what survives a reload: keep.h */
     struct owner *owner; /* the filter that loads or runs: owner.h */
@@ -153,6 +166,13 @@ struct border {
     /* Link it behind the current event and what was emitted there before.
      * False: as above. */
     bool (*emit)(struct border *border, uint32_t slot);
+
+    /* ---- the log ---- */
+
+    /* Write a line of the filter's, as its gate admits; `level` is enum
+     * border_log. */
+    void (*log)(struct border *border, uint32_t level, const char *text,
+                size_t size);
 };
 
 /* cdef ends */

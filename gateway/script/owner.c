@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,10 +15,13 @@ void owner_set(struct owner *owner, const char *script, const char *stream,
     owner->stream = memory_text(stream, strlen(stream));
     owner->position = position;
     owner->ordinal = ordinal;
+    snprintf(owner->gate.about, sizeof owner->gate.about,
+             "lines of filter %.60s", script);
 }
 
 void owner_clear(struct owner *owner)
 {
+    log_gate_end(&owner->gate);
     free(owner->script);
     free(owner->stream);
 }

@@ -9,6 +9,7 @@
 #define SCRIPT_OWNER_H
 
 #include "base/buffer.h"
+#include "base/log.h"
 
 #include <stdint.h>
 
@@ -17,6 +18,7 @@ struct owner {
     char *stream;      /* whose chain it is in; "": all events go through it */
     uint32_t position; /* in its chain, from 1 */
     uint32_t ordinal;  /* among filters of this script in its chain, from 1 */
+    struct log_gate gate; /* for what it logs itself */
 };
 
 /* Copies the names; `stream` may be NULL. */

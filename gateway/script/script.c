@@ -8,6 +8,7 @@
 #include "script/heap.h"
 #include "script/keep.h"
 #include "script/kept.h"
+#include "script/metric.h"
 #include "script/options.h"
 #include "script/owner.h"
 #include "script/proof.h"
@@ -381,6 +382,7 @@ static uint32_t count_namesakes(const struct script *script,
     return count;
 }
 
+/* Stays though its script can't be loaded: what it declared knows it. */
 static struct script_filter *new_filter(struct script *script,
                                         const struct script_wanted *wanted)
 {
@@ -411,8 +413,6 @@ struct script_filter *script_load(struct script *script,
     if (status == 0)
         return filter;
     error_set(error, "%s", script->error);
-    script->filters = filter->older;
-    free_filter(filter);
     return NULL;
 }
 
@@ -430,6 +430,11 @@ const struct script_hooks *
 script_filter_hooks(const struct script_filter *filter)
 {
     return &filter->hooks;
+}
+
+void script_filter_tick(struct script_filter *filter)
+{
+    log_gate_tick(&filter->owner.gate);
 }
 
 struct filter_counters *script_filter_counters(struct script_filter *filter)
@@ -543,6 +548,11 @@ bool script_is_over(const struct script *script)
 const struct keep *script_keep(const struct script *script)
 {
     return script->keep;
+}
+
+void script_print_metrics(const struct script *script, struct metrics *out)
+{
+    metric_list_print(script->border->metric_list, out);
 }
 
 void script_save(struct script *script)

@@ -17,6 +17,7 @@
 
 #include "base/config.h"
 #include "base/error.h"
+#include "base/metrics.h"
 #include "codec/event_abi.h"
 
 #include <stdbool.h>
@@ -108,6 +109,9 @@ uint64_t script_filter_signature(const struct script_filter *filter);
 const struct script_hooks *
 script_filter_hooks(const struct script_filter *filter);
 
+/* Tell what its log gate held back, once the gate's window is over. */
+void script_filter_tick(struct script_filter *filter);
+
 /* Live counters; `errors` is the caller's to count. */
 struct filter_counters *script_filter_counters(struct script_filter *filter);
 
@@ -134,6 +138,9 @@ const struct keep *script_keep(const struct script *script);
 
 /* Write the tables in it down, for the next generation to read. */
 void script_save(struct script *script);
+
+/* Append the metrics that the filters declared. */
+void script_print_metrics(const struct script *script, struct metrics *out);
 
 /* Bytes of the VM's heap. */
 size_t script_memory(const struct script *script);

@@ -1,11 +1,12 @@
 ---@meta
 
 --- Types of the filter API, for editors (LuaCATS). Never loaded. The modules that scripts require
---- (digest, emit, keys, match, options, shards, state, tenants, u64, value) have theirs beside the
---- code.
+--- (digest, emit, keys, log, match, metrics, options, shards, state, tenants, u64, value) have
+--- theirs beside the code.
 
 ---@alias kvgate.Hash uint64_t|int64_t exact 64 bits; int64_t only if the wire says negative
 ---@alias kvgate.Integer number|uint64_t|int64_t a number up to 2^53 either way, cdata beyond
+---@alias kvgate.Label string|boolean|kvgate.Integer value of a label of a metric
 
 --- What a filter says of an event: the event or true keep it, false drops it, names narrow where it
 --- may go, a list of the event and copies of it takes its place. Anything else is an error.
