@@ -6,6 +6,7 @@
 local check = require "kvgate.options"
 local keys = require "kvgate.keys"
 local match = require "kvgate.match"
+local metrics = require "kvgate.metrics"
 
 local PROJECTIONS = { low64 = "hex", high64 = "hex", int = "int" }
 local UNMATCHED = { pass = true, drop = true, lose = true }
@@ -20,7 +21,7 @@ local function own_template(given)
   end
   return function(event)
     local key = template:match(event, "object_key")
-    if key then return key[project](key, "hash"), key end
+    if key then return key[project](key, "hash"), key, "template" end
   end, "hash"
 end
 
@@ -34,20 +35,20 @@ end
 ---   project?: "low64"|"high64"|"int", unmatched?: "pass"|"drop"|"lose" }
 ---@return kvgate.Filter
 return function(options)
-  local given = check.options(options, {
-    convention = "strings", template = "string", project = "string", unmatched = "string",
-    connector = "boolean",
-  })
+  local given = check.options(options, { convention = "strings", template = "string",
+    project = "string", unmatched = "string", connector = "boolean" })
   local own = check.one_of(given, "convention", "template") == "template"
   local read, digest = (own and own_template or by_convention)(given)
   local unmatched, connector = given.unmatched or "pass", given.connector
   if not UNMATCHED[unmatched] then check.refuse("unmatched", "pass, drop or lose", unmatched) end
+  local count = metrics.counter("keys_total", { labels = { "convention" } })
 
   return function(event)
-    local hash, key = read(event)
+    local hash, key, convention = read(event)
+    if not hash and match.concerns_all(event, event.object_key) then return true end
+    count:add(1, convention or "unmatched")
+    if not hash and unmatched ~= "lose" then return unmatched == "pass" end
     if not hash then
-      if unmatched == "pass" or match.concerns_all(event, event.object_key) then return true end
-      if unmatched == "drop" then return false end
       error("object_key is of no convention given: " .. tostring(event.object_key):sub(1, 200))
     end
     event.seq_hashes = hash

@@ -196,10 +196,11 @@ local function methods_of(names, forms, find, models)
   ---@param event kvgate.Event its object_key is read
   ---@return uint64_t?
   ---@return kvgate.KeyMatch? match its {digest} is the digest as the key writes it
+  ---@return string? convention
   function methods:hash(event) -- luacheck: ignore 212/self
     local form, match = find(event)
-    if not form then return nil, nil end
-    return form.project(match), match
+    if not form then return nil, nil, nil end
+    return form.project(match), match, form.convention
   end
 
   --- The conventions that it tries, in that order.

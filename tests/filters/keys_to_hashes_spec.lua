@@ -183,4 +183,28 @@ streams: [ { name: out, bind: "tcp://127.0.0.1:6001" } ]
       assert.truthy(why and why:find(case[3], 1, true), why)
     end)
   end
+
+  for _, unmatched in ipairs { "pass", "drop", "lose" } do
+    it("counts keys by convention, and those of none where they " .. unmatched, function()
+      local chain = filter.filter("keys_to_hashes.lua",
+        { convention = { "vllm", "sglang" }, unmatched = unmatched })
+      local vllm = "m@tp_rank:0@pcp0@dcp0@pp_rank:0@" .. H64
+      for _, key in ipairs { vllm, "none", H64 .. "_0_k", vllm, "" } do
+        chain:send { object_key = key }
+      end
+      chain:keeps { event_type = "cleared" }
+      local function counted(convention)
+        return chain:metric("kvgate_filter_keys_total",
+          { convention = convention })
+      end
+      assert.same({ 2, 1, 2, 5 },
+        { counted "vllm", counted "sglang", counted "unmatched", counted() })
+    end)
+  end
+
+  it("counts keys of a template", function()
+    local chain = filter.filter("keys_to_hashes.lua", { template = "{a}/{hash:hex}" })
+    chain:send { object_key = "m/2a" }
+    assert.equal(1, chain:metric("kvgate_filter_keys_total", { convention = "template" }))
+  end)
 end)
