@@ -142,6 +142,19 @@ describe("config/readers.yaml", function()
     assert.equal("default", wire.get(list[1], "tenant_id"))
   end)
 
+  it("gives blocks one event when all ranks have stored, one when the first removes", function()
+    local other = KEY:gsub("tp_rank:0", "tp_rank:1")
+    send(relay, "store", {})
+    assert.equal(0, #events(relay, "blocks"))
+    send(relay, "store", { object_key = other })
+    local stored = events(relay, "blocks")
+    assert.equal(1, #stored)
+    assert.same({ kind = "array", 0x6ec84ae048faaaa6ULL }, wire.get(stored[1], "seq_hashes"))
+    send(relay, "store", { event_type = "removed" })
+    send(relay, "store", { event_type = "removed", object_key = other })
+    assert.equal(1, #events(relay, "blocks"))
+  end)
+
   it("gives the canary whole blocks or nothing of them", function()
     for block = 1, 300 do
       for part = 0, 1 do
@@ -170,7 +183,9 @@ describe("config/readers.yaml", function()
 
   it("tells each of them of a cleared", function()
     send(relay, "store", { event_type = "cleared", tenant_id = "acme" })
-    for _, stream in ipairs { "conductor-vllm", "dynamo-acme", "canary", "analysts" } do
+    for _, stream in ipairs {
+      "conductor-vllm", "dynamo-acme", "blocks", "canary", "analysts",
+    } do
       assert.equal(1, #events(relay, stream), stream)
     end
   end)
