@@ -71,6 +71,20 @@ static void check_stream(const struct config_stream *stream,
     }
 }
 
+static void check_letters(const struct config *config)
+{
+    const struct config_stream *letters = config->dead_letters;
+
+    require(letters != NULL || !config_has_letters(config));
+    require(config_output_count(config) ==
+            config->stream_count + (letters != NULL));
+    if (letters == NULL)
+        return;
+    require(config_output(config, config->stream_count) == letters);
+    require(letters->topic != NULL && strlen(letters->topic) <= 255);
+    check_socket(&letters->socket);
+}
+
 static void check_config(const struct config *config)
 {
     static const char *const installed[] = {"/installed"};
@@ -83,6 +97,7 @@ static void check_config(const struct config *config)
     }
     for (size_t i = 0; i < config->stream_count; i++)
         check_stream(&config->streams[i], config->source_count);
+    check_letters(config);
     check_filters(&config->filters);
     config_paths_free(config_script_path(config, installed, 1));
 }
