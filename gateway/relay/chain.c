@@ -133,21 +133,23 @@ static void tell_failure(const struct run *run, const struct step *step,
     const struct batch *batch = run->batch;
     const struct event *event = &batch->slots[batch->current];
     const char *stream = run->chain->stream;
+    const char *source = run->origin->source;
     char where[64];
 
     if (script_filter_counters(step->filter)->errors > 0)
         return;
     if (event->state == EVENT_LIVE)
-        snprintf(where, sizeof where, "on event %" PRIu64 " of",
-                 event_id(event));
+        snprintf(where, sizeof where, "on event %" PRIu64 "%s", event_id(event),
+                 source ? " of" : "");
     else
-        snprintf(where, sizeof where, "in %s for", batch_hook(batch));
-    buffer_print(run->chain->told,
-                 "%s; filter %s%s%s%s %s %s source \"%s\" (recently seen)\n",
+        snprintf(where, sizeof where, "in %s%s", batch_hook(batch),
+                 source ? " for" : "");
+    buffer_print(run->chain->told, "%s; filter %s%s%s%s %s %s%s%s%s\n",
                  script_error_text(run->script), step->script,
                  stream ? " of stream \"" : "", stream ? stream : "",
                  stream ? "\"" : "", script_result_text(result), where,
-                 run->origin->source);
+                 source ? " source \"" : "", source ? source : "",
+                 source ? "\" (recently seen)" : "");
 }
 
 static bool loses(const struct step *step)

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+enum { DAY_MS = 86400000 }; /* the longest time between two ticks */
+
 /* ---- streams that lead nowhere ---- */
 
 static bool let_go(void *context, const struct sink_head *head,
@@ -75,8 +77,8 @@ static bool try_message(struct trial *trial, struct relay *aside, size_t index,
     return true;
 }
 
-/* The messages of all sources, the oldest of each first. */
-static void try_recent(struct trial *trial, const struct relay *relay,
+/* The messages of all sources, the oldest of each first.  False: it is over. */
+static bool try_recent(struct trial *trial, const struct relay *relay,
                        struct relay *aside)
 {
     bool more = true;
@@ -92,6 +94,15 @@ static void try_recent(struct trial *trial, const struct relay *relay,
             message = recent_at(recent, turn);
             more = try_message(trial, aside, i, &message);
         }
+    return more;
+}
+
+/* A day goes by, so that the time of each on_tick comes, once. */
+static void try_ticks(struct trial *trial, struct relay *aside)
+{
+    relay_tick(aside, (struct relay_now){DAY_MS, DAY_MS});
+    if (pipeline_errors(relay_pipeline(aside)) > 0)
+        trial->end = TRIAL_FAILED;
 }
 
 /* What the current filters hold goes on in the new ones: written down now. */
@@ -122,7 +133,8 @@ static uint64_t run_trial(struct trial *trial, const struct relay *relay,
     }
     signature = plan_signature(plan);
     aside = make_relay(plan);
-    try_recent(trial, relay, aside);
+    if (try_recent(trial, relay, aside))
+        try_ticks(trial, aside);
     relay_free(aside);
     return signature;
 }

@@ -85,6 +85,27 @@ describe("trial", function()
       .. "(recently seen)\n", refusal(subject, CONFIG))
   end)
 
+  it("refuses a filter whose on_tick fails, or one behind it on what it emits", function()
+    local subject = seen(OWN, KEEP, "a")
+    subject:write("f.lua", [[
+return function()
+  return { on_tick = function() error "no" end, every = 86400 }
+end
+]])
+    assert.equal('@/f.lua:2: no; filter f.lua of stream "out" raised an error in on_tick\n',
+      refusal(subject, OWN))
+    subject = seen(CONFIG, KEEP, "a")
+    subject:write("g.lua", [[
+local emit = require "kvgate.emit"
+return function()
+  return { on_tick = function() emit { event_type = "stored", object_key = "x" } end, every = 1 }
+end
+]])
+    subject:write("f.lua", FAILS)
+    assert.equal("@/f.lua:4: no; filter f.lua raised an error on event 40\n",
+      refusal(subject, (CONFIG:gsub("{ script: f.lua }", "{ script: g.lua }, %0"))))
+  end)
+
   it("tells the first failure of each filter, all of them", function()
     local two = CONFIG:gsub("{ script: f.lua }", "%0, { script: g.lua, on_error: pass }")
     local subject = seen(CONFIG, KEEP, "x x x")
