@@ -12,7 +12,7 @@
 enum {
     SHARD_SCOPES = 1000, /* as many events as one hook may emit */
     SHARD_NAME = 1024,   /* bytes of backend and tenant together, at most */
-    SHARD_NO_PLACE = UINT32_MAX,
+    SHARD_NO_PLACE = INT32_MAX,
 };
 
 struct shard_scope {
