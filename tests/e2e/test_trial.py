@@ -21,6 +21,19 @@ end
 """
 
 
+CHATTY = """
+local log = require "kvgate.log"
+local seen = require "kvgate.metrics".counter("seen", { help = "events that were seen" })
+return function()
+  return function()
+    seen:add(1)
+    log.info "an event"
+    return true
+  end
+end
+"""
+
+
 class Trial(GatewayCase):
     config = {
         "sources": [{"name": "store", "gap_guard": False}],
@@ -122,6 +135,20 @@ class Trial(GatewayCase):
         self.assertEqual(lines, [])
         after = self.gateway.metrics()
         self.assertEqual([name for name in after if after[name] != before[name]], [])
+
+    def test_what_a_filter_counts_and_logs_in_a_trial_is_nowhere(self):
+        self.write(CHATTY)
+        start = len(self.gateway.log)
+        code, answer = self.reload()
+        self.assertEqual(code, 200)
+        self.assertGreater(answer["trial"]["tried_events"], 0)
+        self.gateway.wait_log("in force", start)
+        self.assertIsNone(self.gateway.find_log("an event", start))
+        counted = [value for name, value in self.gateway.metrics().items()
+                   if name.startswith("kvgate_filter_seen")]
+        self.assertEqual(counted, [0])
+        self.publisher.put("a")
+        self.gateway.wait_log("an event", start)
 
     def test_a_filter_that_hangs_is_stopped_and_refused(self):
         self.write(HANG)
