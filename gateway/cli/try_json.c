@@ -176,15 +176,16 @@ static void write_letters(struct json *json, const struct try_core *core)
     json_end(json);
 }
 
-/* What filters wrote with kvgate.log. */
-static void write_log(struct json *json, const struct try_core *core)
+/* A list of the lines of a text. */
+static void name_lines(struct json *json, const char *name,
+                       const struct buffer *text)
 {
-    const char *at = (const char *)core->log.data;
-    size_t left = core->log.size;
+    const char *at = (const char *)text->data;
+    size_t left = text->size;
 
     if (left == 0)
         return;
-    json_key(json, "log");
+    json_key(json, name);
     json_array(json);
     while (left > 0) {
         size_t size = (size_t)((const char *)memchr(at, '\n', left) - at);
@@ -194,6 +195,15 @@ static void write_log(struct json *json, const struct try_core *core)
         left -= size + 1;
     }
     json_end(json);
+}
+
+static void write_samples(struct json *json, const struct try_core *core)
+{
+    struct buffer samples = {0};
+
+    try_put_samples(core, &samples);
+    name_lines(json, "metrics", &samples);
+    buffer_free(&samples);
 }
 
 static bool has_failures(const struct try_core *core)
@@ -227,7 +237,7 @@ void try_json_event(const struct try_print *print, const struct try_told *told)
         json_key(&json, "key");
         try_write_value(&json, told->key);
     }
-    write_log(&json, print->core);
+    name_lines(&json, "log", &print->core->log);
     write_outs(&json, print->core, told->event);
     end_line(&json);
 }
@@ -248,7 +258,7 @@ void try_json_mark(const struct try_print *print, const struct try_mark *mark)
     if (has_failures(print->core))
         write_failures(&json, print->core);
     write_letters(&json, print->core);
-    write_log(&json, print->core);
+    name_lines(&json, "log", &print->core->log);
     write_outs(&json, print->core, NULL);
     end_line(&json);
 }
@@ -294,6 +304,7 @@ void try_json_summary(const struct try_print *print)
         json_end(&json);
     }
     json_end(&json);
+    write_samples(&json, core);
     json_end(&json);
     end_line(&json);
 }

@@ -1,8 +1,10 @@
 #include "cli/try_print.h"
 
+#include "base/metrics.h"
 #include "cli/try_diff.h"
 #include "codec/cursor.h"
 #include "codec/event.h"
+#include "relay/pipeline.h"
 
 #include <string.h>
 
@@ -45,6 +47,20 @@ const char *try_cause(const struct try_core *core, const struct try_out *out)
     default:
         return loss_cause_name(out->cause);
     }
+}
+
+void try_put_samples(const struct try_core *core, struct buffer *out)
+{
+    struct buffer text = {0};
+    struct metrics metrics = {.out = &text};
+    char *rest;
+
+    script_print_metrics(relay_pipeline(core->relay)->script, &metrics);
+    rest = (char *)buffer_text(&text);
+    for (char *line; (line = strsep(&rest, "\n")) != NULL;)
+        if (*line != '\0' && *line != '#')
+            buffer_print(out, "%s\n", line);
+    buffer_free(&text);
 }
 
 /* Did any stream get it otherwise than it was? */

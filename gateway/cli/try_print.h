@@ -67,4 +67,7 @@ const struct try_step *try_blame(const struct try_core *core,
 /* Why the stream lost the event, where no filter is to blame. */
 const char *try_cause(const struct try_core *core, const struct try_out *out);
 
+/* Append the samples of metrics that the filters declared, one a line. */
+void try_put_samples(const struct try_core *core, struct buffer *out);
+
 #endif

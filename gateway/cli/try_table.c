@@ -77,6 +77,18 @@ static int find_width(const struct try_core *core)
     return (int)width;
 }
 
+/* What filters counted themselves, as /metrics has it. */
+static void put_metrics(const struct try_print *print)
+{
+    struct buffer samples = {0};
+
+    try_put_samples(print->core, &samples);
+    if (samples.size > 0)
+        try_paint(print, PAINT_DIM, "metrics\n");
+    buffer_put(print->out, samples.data, samples.size);
+    buffer_free(&samples);
+}
+
 void try_text_summary(const struct try_print *print)
 {
     const struct try_core *core = print->core;
@@ -94,4 +106,5 @@ void try_text_summary(const struct try_print *print)
               "left out");
     for (size_t i = 0; i < core->out_count; i++)
         put_stream(print, &core->outs[i], width);
+    put_metrics(print);
 }

@@ -261,6 +261,20 @@ class Try(unittest.TestCase):
             self.assertEqual((told["source"], told["verdict"]), ("two", "kept"))
             self.assertEqual(told["out"][0]["changes"]["tenant_id"], {"old": "a", "new": "acme"})
 
+    def test_what_filters_log_and_count_is_told(self):
+        logging = self.directory.write("logging.lua", LOGGING)
+        file = self.lines(*[generation_c("stored", i, "k", tenant_id="a", medium="cpu",
+                                         backend_id="b") for i in range(1, 13)])
+        text = self.read_try(logging, file)
+        self.assertIn("\n#12 stored tenant_id=a medium=cpu backend_id=b\n    object_key=k\n"
+                      "    log debug filter logging.lua: number 12\n    kept unchanged\n", text)
+        sample = 'kvgate_filter_seen_total{filter="logging.lua",stream="",position="1"} 12'
+        self.assertTrue(text.endswith(f"\nmetrics\n{sample}\n"), text[-300:])
+        *told, last = self.run_try(logging, file)
+        self.assertEqual(told[0]["log"], ["debug filter logging.lua: number 1"])
+        self.assertEqual(last["summary"]["metrics"], [sample])
+        self.assertEqual(self.said, "")
+
     def test_what_hooks_emit_is_told_apart_and_their_failures_too(self):
         hooks = self.directory.write("hooks.lua", HOOKS)
         file = self.lines(generation_c("stored", 1, "k", tenant_id="a", medium="cpu",
@@ -302,6 +316,17 @@ class Try(unittest.TestCase):
             self.assertEqual("\033[" in text, wanted, text)
         self.assertNotIn("\033[", self.read_try(self.filter, file))
 
+
+LOGGING = """local log, metrics = require "kvgate.log", require "kvgate.metrics"
+return function()
+  local seen = metrics.counter "seen_total"
+  return function(event)
+    seen:add(1)
+    log.debug(("number %d"):format(tonumber(event.event_id)))
+    return true
+  end
+end
+"""
 
 TICKING = """local emit = require "kvgate.emit"
 return function()
