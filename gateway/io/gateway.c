@@ -238,7 +238,7 @@ static enum reload_end try_reload(struct gateway *gateway,
         return RELOAD_REFUSED;
     }
     check_admin(gateway->config, draft.config, &reload->notes);
-    relay_tell_state(gateway->relay, draft.plan, &reload->notes);
+    trial_tell_state(gateway->relay, draft.plan, &reload->notes);
     put_into_force(gateway, &draft, ports);
     if (reload->trial.tried < reload->trial.messages)
         relay_forget_recent(gateway->relay);

@@ -3,7 +3,6 @@
 #include "base/memory.h"
 #include "relay/occasion.h"
 #include "relay/window.h"
-#include "script/keep.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -242,14 +241,6 @@ void relay_adopt(struct relay *relay, struct plan *plan, struct relay_now now)
     relay->streams = streams;
     mark_changed_feeds(relay);
     pipeline_start(plan->pipeline, relay->moment.now.steady_ms);
-}
-
-void relay_tell_state(const struct relay *relay, const struct plan *next,
-                      struct buffer *out)
-{
-    if (relay->plan != NULL)
-        keep_tell(script_keep(relay->plan->pipeline->script),
-                  script_keep(next->pipeline->script), out);
 }
 
 /* ---- losses of a whole source ---- */

@@ -45,11 +45,6 @@ void relay_free(struct relay *relay);
  */
 void relay_adopt(struct relay *relay, struct plan *plan, struct relay_now now);
 
-/* Append a line for each thing that the current plan's filters hold and those
- * of `next` do not go on with: state that starts anew, and why. */
-void relay_tell_state(const struct relay *relay, const struct plan *next,
-                      struct buffer *out);
-
 /* Sources and streams of the current plan, in the order of its config; the
  * stream of the dead letters, if it has one, is the last. */
 size_t relay_source_count(const struct relay *relay);

@@ -4,6 +4,7 @@
 #include "relay/pipeline.h"
 #include "relay/recent.h"
 #include "relay/source.h"
+#include "script/keep.h"
 
 #include <string.h>
 
@@ -169,4 +170,14 @@ struct plan *trial_plan(struct trial *trial, const struct relay *relay,
                  config->path);
     plan_free(plan);
     return NULL;
+}
+
+void trial_tell_state(const struct relay *relay, const struct plan *next,
+                      struct buffer *out)
+{
+    const struct pipeline *current = relay_pipeline(relay);
+
+    if (current != NULL)
+        keep_tell(script_keep(current->script),
+                  script_keep(next->pipeline->script), out);
 }

@@ -41,4 +41,9 @@ struct plan *trial_plan(struct trial *trial, const struct relay *relay,
                         const char *const *installed, size_t installed_count,
                         bool skip, struct buffer *mistakes);
 
+/* Append a line for each thing that the filters of `relay` keep over a reload
+ * and those of `next` do not go on with, and why. */
+void trial_tell_state(const struct relay *relay, const struct plan *next,
+                      struct buffer *out);
+
 #endif

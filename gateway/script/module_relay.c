@@ -128,7 +128,7 @@ static bool configure(struct subject *subject, const char *text, size_t size,
         config_free(config);
         return false;
     }
-    relay_tell_state(subject->relay, plan, told);
+    trial_tell_state(subject->relay, plan, told);
     relay_adopt(subject->relay, plan, subject->now);
     config_free(subject->config);
     subject->config = config;

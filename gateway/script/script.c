@@ -1,19 +1,13 @@
-#include "script/script.h"
+#include "script/script_parts.h"
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/signature.h"
 #include "codec/batch.h"
-#include "script/border.h"
-#include "script/heap.h"
 #include "script/keep.h"
 #include "script/kept.h"
 #include "script/metric.h"
-#include "script/options.h"
-#include "script/owner.h"
 #include "script/proof.h"
 #include "script/state.h"
-#include "script/watchdog.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -28,36 +22,6 @@ _Static_assert((int)SCRIPT_NO_VERDICT == (int)BORDER_NO_VERDICT, "one enum");
 _Static_assert((int)SCRIPT_BAD_STREAM == (int)BORDER_BAD_STREAM, "one enum");
 _Static_assert((int)SCRIPT_TOO_MANY == (int)BORDER_TOO_MANY, "one enum");
 _Static_assert((int)SCRIPT_NO_MEMORY == (int)BORDER_NO_MEMORY, "one enum");
-
-struct script_filter {
-    struct script_filter *older;
-    struct script *script;
-    struct filter_counters counters;
-    struct owner owner;
-    char *path;
-    uint64_t signature;
-    struct script_hooks hooks;
-    int run; /* registry reference of the driver's function */
-};
-
-/* References into the registry are made once, because looking a name up may
- * allocate, and nothing that allocates is called outside a protected call. */
-struct script {
-    lua_State *L;
-    struct border *border;
-    struct script_filter *filters;
-    struct keep *keep;
-    char **path;
-    int describe; /* fault.describe */
-    int loader;   /* the table of lua/kvgate/loader.lua */
-    int load;     /* load_filter, below */
-    int collect;  /* heap_collect */
-    struct config_limits limits;
-    struct heap *heap;
-    struct watchdog *dog;
-    enum { IN_FORCE = 0, TRIAL, TRIAL_RUNS, TRIAL_OVER } stage;
-    char error[4096];
-};
 
 const char *script_result_text(enum script_result result)
 {
@@ -102,9 +66,7 @@ static void keep_error(struct script *script)
     snprintf(script->error, sizeof script->error, "%s", text);
 }
 
-/* Call what is on the stack, `arguments` under the top; drops all results.
- * On failure the message is in script->error.  Returns lua_pcall's status. */
-static int call(struct script *script, int arguments)
+int script_call(struct script *script, int arguments)
 {
     lua_State *L = script->L;
     int base = lua_gettop(L) - arguments; /* the function */
@@ -145,8 +107,7 @@ static void add_filter(struct script *script, const char *filter)
     snprintf(script->error, sizeof script->error, "%s: %s", filter, text);
 }
 
-/* What ran into a limit could not describe itself. */
-static void tell_limit(struct script *script, const char *filter, int status,
+void script_tell_limit(struct script *script, const char *filter, int status,
                        bool stopped)
 {
     if (status != 0 && stopped)
@@ -175,8 +136,6 @@ struct opening {
     struct script_world world;
 };
 
-static int load_filter(lua_State *L);
-
 static int open_state(lua_State *L)
 {
     const struct opening *opening = lua_touserdata(L, 1);
@@ -188,7 +147,7 @@ static int open_state(lua_State *L)
     require_module(L, "kvgate.fault");
     lua_getfield(L, -1, "describe");
     script->describe = luaL_ref(L, LUA_REGISTRYINDEX);
-    lua_pushcfunction(L, load_filter);
+    lua_pushcfunction(L, script_load_filter);
     script->load = luaL_ref(L, LUA_REGISTRYINDEX);
     lua_pushcfunction(L, heap_collect);
     script->collect = luaL_ref(L, LUA_REGISTRYINDEX);
@@ -279,23 +238,6 @@ struct script *script_new(const struct script_world *world, struct error *error)
     return script;
 }
 
-static void free_filter(struct script_filter *filter)
-{
-    owner_clear(&filter->owner);
-    free(filter->path);
-    free(filter);
-}
-
-static void free_filters(struct script *script)
-{
-    while (script->filters != NULL) {
-        struct script_filter *filter = script->filters;
-
-        script->filters = filter->older;
-        free_filter(filter);
-    }
-}
-
 void script_free(struct script *script)
 {
     if (script == NULL)
@@ -304,142 +246,13 @@ void script_free(struct script *script)
     heap_free(script->heap);
     if (script->L != NULL)
         lua_close(script->L);
-    free_filters(script);
+    script_filters_free(script);
     keep_free(script->keep);
     border_free(script->border);
     for (char **folder = script->path; *folder != NULL; folder++)
         free(*folder);
     free(script->path);
     free(script);
-}
-
-/* ---- loading ---- */
-
-struct loading {
-    struct script *script;
-    struct script_filter *filter;
-    const struct script_wanted *wanted;
-};
-
-static uint64_t sign(lua_State *L, int index,
-                     const struct config_value *options)
-{
-    size_t size;
-    const char *texts = lua_tolstring(L, index, &size);
-    uint64_t signature = signature_add(SIGNATURE_EMPTY, texts, size);
-    uint64_t chosen = options == NULL ? 0 : options_hash(options);
-
-    return signature_add(signature, &chosen, sizeof chosen);
-}
-
-static void take_hooks(lua_State *L, int index, struct script_hooks *hooks)
-{
-    lua_getfield(L, index, "on_batch");
-    lua_getfield(L, index, "on_loss");
-    lua_getfield(L, index, "every_ms");
-    hooks->on_batch = lua_toboolean(L, -3);
-    hooks->on_loss = lua_toboolean(L, -2);
-    hooks->every_ms = (uint64_t)lua_tonumber(L, -1);
-    lua_pop(L, 3);
-}
-
-/* loader.load(name, options, counters) -> run, path, texts, hooks */
-static int load_filter(lua_State *L)
-{
-    const struct loading *loading = lua_touserdata(L, 1);
-    struct script_filter *filter = loading->filter;
-    const struct config_value *options = loading->wanted->options;
-
-    lua_rawgeti(L, LUA_REGISTRYINDEX, loading->script->loader);
-    lua_getfield(L, 2, "load");
-    lua_pushstring(L, loading->wanted->name);
-    if (options == NULL || options->kind == CONFIG_NULL)
-        lua_newtable(L);
-    else
-        options_push(L, options, loading->script->border, 2);
-    lua_pushlightuserdata(L, &filter->counters);
-    lua_call(L, 3, 4); /* stack: loading, loader, run, path, texts, hooks */
-    take_hooks(L, 6, &filter->hooks);
-    filter->signature = sign(L, 5, options);
-    filter->path = memory_text(lua_tostring(L, 4), lua_objlen(L, 4));
-    lua_pushvalue(L, 3);
-    filter->run = luaL_ref(L, LUA_REGISTRYINDEX);
-    return 0;
-}
-
-/* How many filters of this script its chain has so far. */
-static uint32_t count_namesakes(const struct script *script,
-                                const struct script_wanted *wanted)
-{
-    const char *stream = wanted->stream == NULL ? "" : wanted->stream;
-    uint32_t count = 0;
-
-    for (const struct script_filter *filter = script->filters; filter != NULL;
-         filter = filter->older)
-        if (strcmp(filter->owner.script, wanted->name) == 0 &&
-            strcmp(filter->owner.stream, stream) == 0)
-            count++;
-    return count;
-}
-
-/* Stays though its script can't be loaded: what it declared knows it. */
-static struct script_filter *new_filter(struct script *script,
-                                        const struct script_wanted *wanted)
-{
-    struct script_filter *filter = memory_new(sizeof *filter);
-
-    owner_set(&filter->owner, wanted->name, wanted->stream, wanted->position,
-              count_namesakes(script, wanted) + 1);
-    filter->script = script;
-    filter->older = script->filters;
-    script->filters = filter;
-    return filter;
-}
-
-struct script_filter *script_load(struct script *script,
-                                  const struct script_wanted *wanted,
-                                  struct error *error)
-{
-    struct script_filter *filter = new_filter(script, wanted);
-    struct loading loading = {script, filter, wanted};
-    int status;
-
-    script->border->owner = &filter->owner;
-    lua_rawgeti(script->L, LUA_REGISTRYINDEX, script->load);
-    lua_pushlightuserdata(script->L, &loading);
-    watchdog_begin(script->dog, wanted->name, NULL, script->limits.load_ms);
-    status = call(script, 1);
-    tell_limit(script, wanted->name, status, watchdog_end(script->dog));
-    if (status == 0)
-        return filter;
-    error_set(error, "%s", script->error);
-    return NULL;
-}
-
-const char *script_filter_path(const struct script_filter *filter)
-{
-    return filter->path;
-}
-
-uint64_t script_filter_signature(const struct script_filter *filter)
-{
-    return filter->signature;
-}
-
-const struct script_hooks *
-script_filter_hooks(const struct script_filter *filter)
-{
-    return &filter->hooks;
-}
-
-void script_filter_tick(struct script_filter *filter)
-{
-    log_gate_tick(&filter->owner.gate);
-}
-
-struct filter_counters *script_filter_counters(struct script_filter *filter)
-{
-    return &filter->counters;
 }
 
 /* ---- running ---- */
@@ -522,13 +335,13 @@ enum script_result script_run(struct script_filter *filter, struct batch *batch,
     lua_rawgeti(script->L, LUA_REGISTRYINDEX, filter->run);
     lua_pushinteger(script->L, (lua_Integer)from);
     watchdog_begin(script->dog, filter->path, batch, script->limits.event_ms);
-    status = call(script, 1);
+    status = script_call(script, 1);
     stopped = watchdog_end(script->dog);
     border_show(script->border, NULL);
     result = classify(script, status, stopped);
     if (result != SCRIPT_DONE)
         take_back(filter, batch);
-    tell_limit(script, filter->path, status, stopped);
+    script_tell_limit(script, filter->path, status, stopped);
     tidy(script);
     if (stopped && script->stage != IN_FORCE)
         return end_trial(script);
