@@ -184,9 +184,10 @@ static struct relay *start_relay(const char *path)
     struct buffer mistakes = {0};
     struct relay *relay = relay_new();
     struct config *config = config_load(path, &mistakes);
-    struct plan *plan =
-        config == NULL ? NULL : plan_new(config, NULL, 0, &mistakes);
+    struct plan *plan = NULL;
 
+    if (config != NULL)
+        plan = plan_new(config, NULL, 0, false, NULL, &mistakes);
     if (plan == NULL) {
         fputs(buffer_text(&mistakes), stderr);
         exit(1);
