@@ -250,7 +250,9 @@ end
 --- Digests as Conductor takes them, without looking at each: those that the hash is cut out of.
 local function digest_of(form, hash, digest)
   local size = #digest
-  if form.cuts and size >= 16 and size % 2 == 0 then return digest:sub(-64) end
+  if form.cuts and size >= 16 and size % 2 == 0 then
+    return size == 64 and digest or digest:sub(-64)
+  end
   return keys.full_digest(hash, digest)
 end
 
