@@ -23,6 +23,7 @@ struct declared {
     uint32_t limit;
     uint32_t count;  /* series so far, without number 0 */
     bool overflowed; /* number 0 was used */
+    bool told;       /* the log has why */
     char **values;   /* of series 1 …: each label's, closed by NUL */
 };
 
@@ -169,12 +170,23 @@ static const char *what_is_wrong(const struct metric_list *list,
     return NULL;
 }
 
+static void tell_overflow(const struct declared *declared, const char *why)
+{
+    struct buffer name = {0};
+
+    owner_name(declared->owner, &name);
+    log_line(LOG_WARN, "%s: metric \"%s\": %s; counted as \"%s\" from now on",
+             buffer_text(&name), declared->name, why, other);
+    buffer_free(&name);
+}
+
+/* `why` is NULL where the filter itself counts under that name. */
 static uint32_t overflow(struct declared *declared, const char *why)
 {
-    if (!declared->overflowed && why != NULL)
-        log_line(LOG_WARN,
-                 "filter %s: metric \"%s\": %s; counted as \"%s\" from now on",
-                 declared->owner->script, declared->name, why, other);
+    if (!declared->told && why != NULL) {
+        tell_overflow(declared, why);
+        declared->told = true;
+    }
     declared->overflowed = true;
     return 0;
 }

@@ -83,7 +83,8 @@ class Services(GatewayCase):
         found = self.own("seen_total")
         self.assertLessEqual(len(found), 21)
         self.assertGreaterEqual(found[("tenant_id", "_other"),], 79)
-        self.gateway.wait_log(r'filter counting\.lua: metric "seen_total": .* counted as "_other"')
+        for name in (r"filter counting\.lua", r'filter counting\.lua of stream "out"'):
+            self.gateway.wait_log(name + r': metric "seen_total": .* counted as "_other"')
         self.assertEqual(sum('metric "seen_total"' in line for line in self.gateway.log), 2,
                          "once for each of the two filters")
 
