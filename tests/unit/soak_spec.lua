@@ -39,7 +39,7 @@ local function chain(jit)
     local case, loses = unpack(cases[math.random(#cases)])
     local tenant = "bad" .. number
     files[tenant .. ".lua"] = hostile.text(case[2], case[3], tenant)
-      :gsub('return "a"', "return true")
+      :gsub('return "a"', "return true"):gsub("and 'a'", "and true")
     names[#names + 1] = tenant .. ".lua"
     acting[tenant] = { name = case[1], loses = loses }
   end
