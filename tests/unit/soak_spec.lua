@@ -9,7 +9,7 @@ local wire = require "tests.support.wire"
 
 local SECONDS = tonumber(os.getenv "KVGATE_SOAK" or 4)
 local SEED = tonumber(os.getenv "KVGATE_SOAK_SEED" or os.time())
-local HOSTILE, BATCHES, EVENTS = 8, 12, 24 -- filters of a chain, batches of a round, events of each
+local HOSTILE, BATCHES, EVENTS = 8, 8, 24 -- filters of a chain, batches of a round, events of each
 local GROWTH = 24 * 2 ^ 20 -- bytes that the process may grow by, once warm
 
 --- Takes some of an event's time, never all of it; what it does over a message would.
@@ -45,7 +45,7 @@ local function chain(jit)
   end
   names[#names + 1] = "route.lua"
   local script = scripts.new(files, { limits = {
-    event = 30, stuck = 60000, load = 20000, memory = 48 * 2 ^ 20, jit = jit } })
+    event = 100, stuck = 60000, load = 20000, memory = 48 * 2 ^ 20, jit = jit } })
   local filters = {}
   for index, name in ipairs(names) do filters[index] = script:load(name) end
   return script, filters, acting
