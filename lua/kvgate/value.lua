@@ -251,15 +251,20 @@ end
 
 local put_value
 
-local function put_array(items, exact, depth)
-  local shape = shapes[items] or {}
-  local kinds, count = shape.values or {}, 0
+local function count_items(items)
+  local count = 0
   for key in next, items do
     if type(key) ~= "number" or key % 1 ~= 0 or key < 1 then
       refuse("an array has the key %s", fault.name(key))
     end
     count = count + 1
   end
+  return count
+end
+
+local function put_array(items, exact, depth)
+  local shape = shapes[items] or {}
+  local kinds, count = shape.values or {}, count_items(items)
   put_kind(ARRAY, count)
   for index = 1, count do
     local item = rawget(items, index)
@@ -367,6 +372,10 @@ function put_value(item, kind, exact, depth)
     refuse("a %s cannot be a value", lua_type)
   end
 end
+
+--- LuaJIT 2.1.0-beta3 compiles loops over next wrongly where they are part of a recursion: at times
+--- it takes a table deep inside for empty.
+for _, func in ipairs { count_items, ordered_keys, guess } do jit.off(func) end
 
 --- Write a table (or one of the marked values) into the border's buffer; raises if it cannot be.
 ---@param name string the field, for messages

@@ -180,6 +180,25 @@ describe("a value of the script's own", function()
   end)
 end)
 
+describe("a table that holds itself", function()
+  --- As compiled code, some of them were written as if they were empty somewhere deep inside.
+  for what, itself in pairs { map = "{ a = 1, k = 2 }", array = "{ 1, 2 }" } do
+    it("is refused each time: " .. what, function()
+      local script = scripts.new { ["f.lua"] = scripts.body(([[
+        local itself = %s
+        itself[itself.k and "k" or 2] = itself
+        assert(not pcall(function() event.x = itself end), "it was written")
+        return true]]):format(itself)) }
+      local filter = script:load "f.lua"
+      for _ = 1, 30 do
+        local events = {}
+        for index = 1, 20 do events[index] = wire.event { event_id = index } end
+        assert.same({}, script:run({ filter }, events).failures)
+      end
+    end)
+  end
+end)
+
 describe("what a script gets of a value", function()
   it("are plain tables that it can walk", function()
     assert.equal("3 a=1 null 2", scripts.seen([[
