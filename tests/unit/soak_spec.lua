@@ -10,6 +10,7 @@ local wire = require "tests.support.wire"
 local SECONDS = tonumber(os.getenv "KVGATE_SOAK" or 4)
 local SEED = tonumber(os.getenv "KVGATE_SOAK_SEED" or os.time())
 local HOSTILE, BATCHES, EVENTS = 8, 8, 24 -- filters of a chain, batches of a round, events of each
+local MEMORY = 48 * 2 ^ 20
 local GROWTH = 24 * 2 ^ 20 -- bytes that the process may grow by, once warm
 
 --- Takes some of an event's time, never all of it; what it does over a message would.
@@ -45,7 +46,7 @@ local function chain(jit)
   end
   names[#names + 1] = "route.lua"
   local script = scripts.new(files, { limits = {
-    event = 100, stuck = 60000, load = 20000, memory = 48 * 2 ^ 20, jit = jit } })
+    event = 100, stuck = 60000, load = 20000, memory = MEMORY, jit = jit } })
   local filters = {}
   for index, name in ipairs(names) do filters[index] = script:load(name) end
   return script, filters, acting
@@ -90,8 +91,11 @@ local function round(jit)
     assert.equal(EVENTS, #report.events)
     for index, event in ipairs(report.events) do check(event, wanted[index], acting) end
   end
-  script:run(filters, { wire.event { tenant_id = "good" } }) -- what was refused is collected behind
-  assert.is_true(script.state:memory() < 24 * 2 ^ 20, "the scripts' memory is not given back")
+  for _ = 1, 1000 do -- the collector takes a step at a time
+    if script.state:memory() < MEMORY / 2 then break end
+    script:run(filters, { wire.event { tenant_id = "good" } })
+  end
+  assert.is_true(script.state:memory() < MEMORY / 2, "the scripts' memory is not given back")
   script:remove()
 end
 
