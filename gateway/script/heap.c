@@ -72,10 +72,11 @@ bool heap_is_due(const struct heap *heap)
 int heap_collect(lua_State *L)
 {
     struct heap *heap = lua_touserdata(L, 1);
+    bool full = heap->refused || heap->used > heap->limit / 4 * 3;
 
-    if (heap->refused)
+    if (full)
         lua_gc(L, LUA_GCCOLLECT, 0);
-    if (heap->refused || lua_gc(L, LUA_GCSTEP, STEP)) {
+    if (full || lua_gc(L, LUA_GCSTEP, STEP)) {
         heap->floor = heap->used;
         heap->refused = false;
     }

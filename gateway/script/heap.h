@@ -3,7 +3,8 @@
  *
  * Stands before LuaJIT's own allocator and counts.  LuaJIT collects nothing
  * when memory is short, so garbage counts until it is collected: above half of
- * the limit a step is due between two runs, after a refusal a whole collection.
+ * the limit a step is due between two runs, after a refusal or above three
+ * quarters a whole collection, or what one event left would cost the next.
  */
 #ifndef SCRIPT_HEAP_H
 #define SCRIPT_HEAP_H

@@ -27,9 +27,14 @@ local ROUTE = scripts.body [[
   return id % 2 == 0 and "a" or { "b", "c" }
 ]]
 
+--- Edits are kept until their message is done: who fills what room they have costs its neighbours.
+local SHARED = "editing an event in a loop"
+
 local cases = {}
 for _, list in ipairs { "refused", "loops", "bombs", "harmless" } do
-  for _, case in ipairs(hostile[list]) do cases[#cases + 1] = { case, list ~= "harmless" } end
+  for _, case in ipairs(hostile[list]) do
+    if case[1] ~= SHARED then cases[#cases + 1] = { case, list ~= "harmless" } end
+  end
 end
 
 --- A chain of good filters with some hostile ones in between, which act on tenants of their names.
@@ -65,10 +70,13 @@ local function random_events(first, acting)
   return events, wanted
 end
 
-local function check(event, wanted, acting)
+local function check(event, wanted, acting, report)
   local id, tenant = wire.get(event.map, "event_id"), wire.get(event.map, "tenant_id")
   local about = ("event %d, %s (seed %d)")
     :format(id, acting[tenant] and acting[tenant].name or "good", SEED)
+  for _, failure in ipairs(report.failures) do
+    if failure.slot == event.slot then about = about .. ": " .. failure.error end
+  end
   assert.equal(wanted, event.state, about)
   if wanted ~= "live" then return end
   assert.equal(id, wire.get(event.map, "first"), about)
@@ -89,7 +97,7 @@ local function round(jit)
     local events, wanted = random_events(batch * 1000, acting)
     local report = script:run(filters, events)
     assert.equal(EVENTS, #report.events)
-    for index, event in ipairs(report.events) do check(event, wanted[index], acting) end
+    for index, event in ipairs(report.events) do check(event, wanted[index], acting, report) end
   end
   for _ = 1, 1000 do -- the collector takes a step at a time
     if script.state:memory() < MEMORY / 2 then break end
