@@ -34,14 +34,14 @@ def execute(command, **environment):
     return done.stdout, done.stderr
 
 
-def engine(programs, config, messages):
-    return [programs["engine_bench"], config, messages, EVENTS]
+def engine(programs, config, messages, program="engine_bench"):
+    return [programs[program], config, messages, EVENTS]
 
 
-def nanoseconds(programs, scripts, streams, messages=10000):
+def nanoseconds(programs, scripts, streams, messages=10000, program="engine_bench"):
     with tempfile.TemporaryDirectory() as directory:
         config = write_configuration(directory, scripts, streams)
-        return json.loads(execute(engine(programs, config, messages))[0])["ns"]
+        return json.loads(execute(engine(programs, config, messages, program))[0])["ns"]
 
 
 def difference(count):

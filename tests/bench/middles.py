@@ -37,6 +37,18 @@ class Kvgate:
         return [programs["kvgate"], "run", path]
 
 
+class Unlimited(Kvgate):
+    """The gateway with nothing that stops a filter, see unlimited.c."""
+
+    def __init__(self, work, streams=1):
+        super().__init__(work, streams)
+        self.name += ", no limits"
+
+    def command(self, programs, directory, queue, source, sinks):
+        command = super().command(programs, directory, queue, source, sinks)
+        return [programs["kvgate_unlimited"], *command[1:]]
+
+
 class Chain(Kvgate):
     """The gateway with many filters that each read one field."""
 
