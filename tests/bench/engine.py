@@ -49,7 +49,7 @@ def difference(count):
     return (count(LONG) - count(SHORT)) / ((LONG - SHORT) * EVENTS)
 
 
-def instructions(programs, work, streams):
+def instructions(programs, work, streams, program="engine_bench"):
     """Executed in relay_receive for one event, by callgrind."""
     with tempfile.TemporaryDirectory() as directory:
         config = write_configuration(directory, WORK[work], streams)
@@ -57,7 +57,7 @@ def instructions(programs, work, streams):
         def count(messages):
             valgrind = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
                         "--toggle-collect=relay_receive"]
-            told = execute(valgrind + engine(programs, config, messages))[1]
+            told = execute(valgrind + engine(programs, config, messages, program))[1]
             return int(re.search(r"Collected : (\d+)", told).group(1))
         return difference(count)
 
