@@ -9,9 +9,9 @@
 #include "script/border_emit.h"
 #include "script/border_log.h"
 #include "script/digest.h"
-#include "script/key_border.h"
+#include "script/keys/key_border.h"
 #include "script/metric.h"
-#include "script/shards.h"
+#include "script/shards/shards.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 -- A store has one object for each rank, layer and component of a block, and announces each. A set
 -- of blocks notes which parts are there and makes one event of them: `stored` once all are there,
 -- `removed` when the first one goes. The rules are in lua/README.md; what is noted is kept in C
--- (gateway/script/shards.c), where a key costs no string.
+-- (gateway/script/shards/shards.c), where a key costs no string.
 --
 --   local shards = require "kvgate.shards"
 --   local blocks = shards.blocks { convention = "vllm", tp = 4 }       -- once, at load

@@ -60,7 +60,7 @@ describe("layering", function()
   it("lets a layer include its own headers and those of the layers below", function()
     assert.same({}, offences(function(include)
       local from = LAYERS[include.file:match "^gateway/(%w+)/"]
-      if include.file:find "^gateway/script/module" then
+      if include.file:find "^gateway/script/module/" then
         from = LAYERS.relay -- the core for busted: no part of the daemon
       end
       local to = include.quoted and LAYERS[include.header:match "^(%w+)/"]
