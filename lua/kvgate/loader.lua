@@ -46,6 +46,18 @@ local function public_names()
   return table.concat(names, ", ")
 end
 
+--- What reads a name that the module has not. A name that the script took away itself is nil.
+local function refuse_names(module, original)
+  local known = {}
+  for name in pairs(original) do known[#known + 1] = name end
+  table.sort(known)
+  return function(_, name)
+    if original[name] ~= nil then return nil end
+    local shown = type(name) == "string" and ("%q"):format(name:sub(1, 64)) or fault.name(name)
+    error(("%s has no %s%s"):format(module, shown, fault.hint(name, known)), 0)
+  end
+end
+
 --- A copy, so that no script changes what another one gets.
 local function public_module(name)
   if not PUBLIC[name] then
@@ -56,7 +68,7 @@ local function public_module(name)
   if name == "kvgate.value" then original = original.public end
   local copy = {}
   for key, item in pairs(original) do copy[key] = item end
-  return setmetatable(copy, getmetatable(original))
+  return setmetatable(copy, { __index = refuse_names(name, original) })
 end
 
 local function load_module(name)

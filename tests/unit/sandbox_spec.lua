@@ -337,6 +337,21 @@ describe("require", function()
     assert.is_nil(text:find("there are .*kvgate%.event"))
   end)
 
+  it("tells a misspelt name of the gateway's modules where it is read", function()
+    local cases = {
+      { "log", "wran", '"wran"; did you mean "warn"? known are debug, error, info, warn' },
+      { "keys", "vlm", '"vlm"; did you mean "vllm"? known are convention, detect, ' },
+      { "u64", "prase", '"prase"; did you mean "parse"? known are hex, high, ' },
+    }
+    for _, case in ipairs(cases) do
+      local ok, text = load { ["f.lua"] = ("local it = require 'kvgate.%s'\nit.%s 'x'")
+        :format(case[1], case[2]) }
+      assert.is_false(ok)
+      assert.truthy(text:find("@/f.lua:2: kvgate." .. case[1] .. " has no " .. case[3], 1, true),
+        text)
+    end
+  end)
+
   it("tells a circle", function()
     local ok, text = load { ["f.lua"] = "require 'a'", ["a.lua"] = "require 'b'",
       ["b.lua"] = "\nrequire 'a'" }
