@@ -1,8 +1,12 @@
 #include "script/finder.h"
 
+#include "base/nearest.h"
+
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <lauxlib.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -84,7 +88,7 @@ static bool push_file(lua_State *L, const char *path)
     return true;
 }
 
-static void push_searched(lua_State *L, char *const *path)
+static const char *push_searched(lua_State *L, char *const *path)
 {
     luaL_Buffer text;
 
@@ -95,19 +99,63 @@ static void push_searched(lua_State *L, char *const *path)
             luaL_addstring(&text, ", ");
     }
     luaL_pushresult(&text);
+    return lua_tostring(L, -1);
+}
+
+/* Offer the scripts of a folder; the name of the nearest goes into `best`. */
+static void offer_scripts(struct nearest *nearest, const char *folder,
+                          char best[NAME_MAX + 1])
+{
+    DIR *entries = opendir(folder);
+
+    for (struct dirent *entry; entries && (entry = readdir(entries)) != NULL;) {
+        const char *ending = strrchr(entry->d_name, '.');
+
+        if (ending == NULL || strcmp(ending, ".lua") != 0)
+            continue;
+        nearest_offer(nearest, entry->d_name);
+        if (nearest->known == entry->d_name)
+            nearest->known = strcpy(best, entry->d_name);
+    }
+    if (entries != NULL)
+        closedir(entries);
+}
+
+/* Push `; did you mean NAME?`, or nothing: a script beside the places where
+ * the missing one was looked for. */
+static const char *push_hint(lua_State *L, const char *file, char *const *path)
+{
+    char best[NAME_MAX + 1];
+    const char *slash = strrchr(file, '/');
+    struct nearest nearest = {.word = slash != NULL ? slash + 1 : file};
+
+    lua_pushlstring(L, file, (size_t)(nearest.word - file));
+    file = lua_tostring(L, -1);
+    if (*file == '/')
+        offer_scripts(&nearest, file, best);
+    for (; *file != '/' && *path != NULL; path++) {
+        offer_scripts(&nearest, lua_pushfstring(L, "%s/%s", *path, file), best);
+        lua_pop(L, 1);
+    }
+    return nearest.known == NULL
+               ? ""
+               : lua_pushfstring(L, "; did you mean %s%s?", file, best);
 }
 
 static int raise_missing(lua_State *L, const char *name, const char *file,
                          bool is_module, char *const *path)
 {
+    const char *searched;
+
     if (*file == '/')
-        return luaL_error(L, "there is no file %s", file);
-    push_searched(L, path);
+        return luaL_error(L, "there is no file %s%s", file,
+                          push_hint(L, file, path));
+    searched = push_searched(L, path);
     if (is_module)
-        return luaL_error(L, "there is no module \"%s\": no %s in %s", name,
-                          file, lua_tostring(L, -1));
-    return luaL_error(L, "there is no script %s in %s", name,
-                      lua_tostring(L, -1));
+        return luaL_error(L, "there is no module \"%s\": no %s in %s%s", name,
+                          file, searched, push_hint(L, file, path));
+    return luaL_error(L, "there is no script %s in %s%s", name, searched,
+                      push_hint(L, file, path));
 }
 
 /* find(name, is_module) -> path, text */

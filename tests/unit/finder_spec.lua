@@ -46,6 +46,24 @@ describe("a script", function()
     script:remove()
   end)
 
+  it("that is nowhere may be a misspelt one of any of them", function()
+    local second = scripts.new { ["keys_to_hashes.lua"] = pass }
+    os.execute("mkdir " .. second.folder .. "/sub")
+    second:write("sub/relabel.lua", pass)
+    local script = scripts.new({ ["other.lua"] = pass }, { path = { second.folder } })
+    for name, hint in pairs {
+      ["keys_to_hash.lua"] = "keys_to_hashes.lua",
+      ["keys_to_hashes"] = "keys_to_hashes.lua",
+      ["sub/relable.lua"] = "sub/relabel.lua",
+      [second.folder .. "/keys_to_hahses.lua"] = second.folder .. "/keys_to_hashes.lua",
+    } do
+      local text = script:refusal(name)
+      assert.truthy(text:find("; did you mean " .. hint .. "?", 1, true), text)
+    end
+    script:remove()
+    second:remove()
+  end)
+
   it("that cannot be read is refused with the reason", function()
     local script = scripts.new {}
     os.execute("mkdir " .. script.folder .. "/folder.lua")
