@@ -34,6 +34,10 @@ static void put_found(struct buffer *out, const char *at, const char *end)
     if (size == 0)
         size =
             text_rune((const uint8_t *)at, (size_t)(end - at), &(uint32_t){0});
+    if (*at == '\'') {
+        buffer_print(out, "a single quote");
+        return;
+    }
     buffer_print(out, "'");
     text_escape(out, at, size == 0 ? 1 : size);
     buffer_print(out, "'");
@@ -279,7 +283,7 @@ static bool read_member(struct reader *reader, bool map)
     if (map) {
         skip_space(reader);
         if (!take(reader, '"'))
-            return refuse(reader, "a name in quotes");
+            return refuse(reader, "a name in double quotes");
         if (!read_string(reader))
             return false;
         skip_space(reader);
