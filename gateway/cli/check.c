@@ -80,6 +80,17 @@ static void print_summary(const struct config *config,
     printf("%s is fine\n", config->path);
 }
 
+void check_help(void)
+{
+    printf("usage: kvgate check CONFIG\n"
+           "\n"
+           "Do all that a start does but open sockets: say what would run, or\n"
+           "all that is wrong, one mistake a line, on standard error.\n"
+           "\n"
+           "Exit code 0 when the CONFIG and its scripts are fine; 2 wrong\n"
+           "usage; 3 they are not.\n");
+}
+
 int check_main(int argc, char **argv)
 {
     const char *path = usage_config(argc, argv);

@@ -5,5 +5,6 @@
 #define CLI_CHECK_H
 
 int check_main(int argc, char **argv);
+void check_help(void);
 
 #endif

@@ -61,6 +61,22 @@ static int run_config(const char *path)
     return code;
 }
 
+void run_help(void)
+{
+    printf(
+        "usage: kvgate run CONFIG\n"
+        "\n"
+        "Run the gateway until SIGTERM or SIGINT; it logs on standard error.\n"
+        "SIGHUP takes the CONFIG and its scripts anew; what is wrong with "
+        "them\n"
+        "is logged, and the old ones stay in force.\n"
+        "\n"
+        "Exit code 0 after a signal; 1 when it failed at the start or later;\n"
+        "2 wrong usage; 3 the CONFIG or a script is wrong; 70 a script did "
+        "not\n"
+        "come back, and nothing stopped it.\n");
+}
+
 int run_main(int argc, char **argv)
 {
     const char *path = usage_config(argc, argv);

@@ -5,5 +5,6 @@
 #define CLI_RUN_H
 
 int run_main(int argc, char **argv);
+void run_help(void);
 
 #endif

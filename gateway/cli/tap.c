@@ -2,11 +2,13 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/nearest.h"
 #include "cli/tap_options.h"
 #include "cli/tap_output.h"
 #include "cli/tap_print.h"
 #include "cli/tap_record.h"
 #include "cli/usage.h"
+#include "codec/field.h"
 #include "io/clock.h"
 #include "io/inlet.h"
 #include "io/signals.h"
@@ -236,6 +238,20 @@ static int run_options(struct tap *tap)
     return code;
 }
 
+/* Fields may be called anything, but hardly nearly as a known one. */
+static void warn_of_field(const char *name)
+{
+    struct nearest nearest = {.word = name};
+
+    for (size_t i = 0; i < EVENT_FIELDS; i++)
+        nearest_offer(&nearest, field_table[i].name);
+    if (nearest.known != NULL && nearest.distance > 0)
+        log_line(LOG_WARN,
+                 "tap: --fields: \"%s\" is no field that publishers write; "
+                 "did you mean \"%s\"?",
+                 name, nearest.known);
+}
+
 int tap_main(int argc, char **argv)
 {
     struct tap *tap = memory_new(sizeof *tap);
@@ -249,6 +265,8 @@ int tap_main(int argc, char **argv)
     } else if (tap->options.help) {
         tap_options_help();
     } else {
+        for (size_t i = 0; i < tap->options.fields.count; i++)
+            warn_of_field(tap->options.fields.items[i]);
         code = run_options(tap);
     }
     free(tap);

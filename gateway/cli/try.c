@@ -89,6 +89,17 @@ static bool read_only(const struct argument_list *list, unsigned *only,
     return true;
 }
 
+/* Does what stands first look like events, or what stands behind it like a
+ * filter? */
+static bool is_swapped(char **operands, int count)
+{
+    bool swapped = usage_has_ending(operands[0], ".jsonl");
+
+    for (int i = 1; i < count; i++)
+        swapped = swapped || try_core_is_filter(operands[i]);
+    return swapped;
+}
+
 static bool read_options(struct try_options *options, int argc, char **argv,
                          struct error *error)
 {
@@ -99,6 +110,11 @@ static bool read_options(struct try_options *options, int argc, char **argv,
         return true;
     if (argc - operand < 2) {
         error_set(error, "expected a CONFIG or FILTER, and a FILE of events");
+        return false;
+    }
+    if (is_swapped(argv + operand, argc - operand)) {
+        error_set(error,
+                  "expected a CONFIG or a FILTER first, then FILEs of events");
         return false;
     }
     options->subject = argv[operand];
@@ -149,7 +165,9 @@ static int run_files(const struct try_options *options, struct try_feed *feed)
 
     for (size_t i = 0; i < options->file_count; i++)
         done &= try_feed_file(feed, options->files[i]);
-    try_print_summary(feed->print);
+    /* Of files of which nothing could be read there is nothing to sum up. */
+    if (done || feed->print->events > 0)
+        try_print_summary(feed->print);
     fwrite(feed->print->out->data, 1, feed->print->out->size, stdout);
     return done && !feed->core->failed ? EXIT_FINE : EXIT_FAILED;
 }

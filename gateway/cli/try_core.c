@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "cli/place.h"
 #include "cli/try_diff.h"
+#include "cli/usage.h"
 #include "codec/cursor.h"
 #include "relay/pipeline.h"
 #include "relay/sequence.h"
@@ -56,9 +57,7 @@ static bool keep_forwarded(void *context, const struct sink_head *head,
 
 bool try_core_is_filter(const char *path)
 {
-    size_t size = strlen(path);
-
-    return size > 4 && strcmp(path + size - 4, ".lua") == 0;
+    return usage_has_ending(path, ".lua");
 }
 
 /* A YAML text in single quotes. */
@@ -102,6 +101,15 @@ static struct config *read_filter(const struct try_subject *subject,
     return config;
 }
 
+/* What is wrong with YAML names a second place, as its last words. */
+static void cut_place(char *mistake)
+{
+    char *begun = strstr(mistake, " that began at ");
+
+    if (begun != NULL && strncmp(mistake, "this is not YAML: ", 18) == 0)
+        *begun = '\0';
+}
+
 /*
  * Mistakes in a configuration that nobody wrote: their place in it says nothing
  * but that they are in the options, which stand in its last line.
@@ -120,7 +128,7 @@ static void put_mistakes(struct buffer *out, const struct try_subject *subject,
         if (strncmp(at, subject->path, path_size) == 0)
             sscanf(at + path_size, ":%u:%*u: %n", &line, &size);
         if (size > 0)
-            at += path_size + (size_t)size;
+            cut_place(at += path_size + (size_t)size);
         if (*at != '\0')
             buffer_print(out, "%s%s\n", line >= last ? "--options: " : "", at);
     }

@@ -1,8 +1,10 @@
+#include "base/nearest.h"
 #include "base/text.h"
 #include "cli/try_diff.h"
 #include "cli/try_paint.h"
 #include "cli/try_print.h"
 #include "codec/cursor.h"
+#include "codec/event.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -61,10 +63,11 @@ static void put_kind(const struct try_print *print, const uint8_t *event)
 
     if (type == NULL || cursor_kind(type) == CURSOR_NIL)
         type = try_field(event, "type");
-    if (type != NULL)
-        put_word(print, type);
-    else
+    if (type == NULL) { /* all of it, then */
         put_value(print, PAINT_PLAIN, event);
+        return;
+    }
+    put_word(print, type);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         put_named(print, names[i], try_field(event, names[i]));
 }
@@ -78,6 +81,47 @@ static void put_object_key(const struct try_print *print, const uint8_t *event)
     try_paint(print, PAINT_DIM, "%sobject_key=", indent);
     put_word(print, key);
     buffer_print(print->out, "\n");
+}
+
+/* A type that nobody publishes may be meant so; what is nearly one is not. */
+static void put_type_note(const struct try_print *print, const uint8_t *type)
+{
+    char word[32] = "";
+    struct nearest nearest = {.word = word};
+    uint32_t size;
+    const uint8_t *bytes = cursor_bytes(type, &size);
+
+    if (size >= sizeof word)
+        return;
+    memcpy(word, bytes, size);
+    for (size_t i = 0; event_type_name(i) != NULL; i++)
+        nearest_offer(&nearest, event_type_name(i));
+    if (nearest.known == NULL || nearest.distance == 0)
+        return;
+    try_paint(print, PAINT_LITTLE, "%snote", indent);
+    buffer_print(print->out, ": \"");
+    put_word(print, type);
+    buffer_print(print->out,
+                 "\" is no type that publishers write; did you mean \"%s\"?\n",
+                 nearest.known);
+}
+
+/* What passes as it is, and is hardly what was meant. */
+static void put_notes(const struct try_print *print, const uint8_t *event)
+{
+    const uint8_t *type = try_field(event, "event_type");
+    const uint8_t *rank = try_field(event, "dp_rank");
+    int64_t number;
+
+    if (type != NULL && cursor_kind(type) == CURSOR_STR)
+        put_type_note(print, type);
+    if (rank == NULL || cursor_kind(rank) == CURSOR_NIL ||
+        cursor_i64(rank, &number))
+        return;
+    try_paint(print, PAINT_LITTLE, "%snote", indent);
+    buffer_print(print->out, ": dp_rank is ");
+    put_value(print, PAINT_PLAIN, rank);
+    buffer_print(print->out, ", not an integer\n");
 }
 
 static void put_side(const struct try_print *print, char sign,
@@ -382,6 +426,7 @@ void try_text_event(const struct try_print *print, const struct try_told *told)
     put_object_key(print, told->event);
     if (told->key != NULL)
         put_key(print, told->key);
+    put_notes(print, told->event);
     put_log(print);
     put_results(print, told);
     put_losses(print);

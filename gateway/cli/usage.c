@@ -2,6 +2,8 @@
 
 #include "script/script.h"
 
+#include <string.h>
+
 _Static_assert((int)EXIT_STUCK == (int)SCRIPT_EXIT_STUCK, "one exit code");
 
 void usage_print(FILE *file, const struct usage_command *commands)
@@ -26,10 +28,25 @@ void usage_print_command(const struct usage_command *command)
                command->about);
 }
 
+bool usage_has_ending(const char *path, const char *ending)
+{
+    size_t size = strlen(path), ending_size = strlen(ending);
+
+    return size > ending_size && strcmp(path + size - ending_size, ending) == 0;
+}
+
 const char *usage_config(int argc, char **argv)
 {
-    if (argc == 2 && argv[1][0] != '-')
-        return argv[1];
-    fprintf(stderr, "usage: kvgate %s CONFIG\n", argv[0]);
-    return NULL;
+    if (argc != 2 || argv[1][0] == '-') {
+        fprintf(stderr, "usage: kvgate %s CONFIG\n", argv[0]);
+        return NULL;
+    }
+    if (usage_has_ending(argv[1], ".lua")) {
+        fprintf(stderr,
+                "kvgate %s: %s is a filter; kvgate try takes it, check and run "
+                "take a configuration\n",
+                argv[0], argv[1]);
+        return NULL;
+    }
+    return argv[1];
 }

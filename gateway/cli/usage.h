@@ -4,6 +4,7 @@
 #ifndef CLI_USAGE_H
 #define CLI_USAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -28,6 +29,9 @@ void usage_print(FILE *file, const struct usage_command *commands);
 
 /* What `kvgate COMMAND --help` says. */
 void usage_print_command(const struct usage_command *command);
+
+/* Is the path of a file that is called so: usage_has_ending(path, ".lua")? */
+bool usage_has_ending(const char *path, const char *ending);
 
 /* The one CONFIG that run and check take; NULL after saying what is wrong. */
 const char *usage_config(int argc, char **argv);

@@ -29,20 +29,27 @@ const char *event_fault_text(enum event_fault fault)
 
 /* The RFC's names and the legacy ones: publishers have put either in either
  * field. */
+static const struct {
+    const char *name;
+    uint8_t size;
+    uint8_t type;
+} types[] = {{"stored", 6, EVENT_STORED},
+             {"removed", 7, EVENT_REMOVED},
+             {"cleared", 7, EVENT_CLEARED},
+             {"BlockStored", 11, EVENT_STORED},
+             {"BlockRemoved", 12, EVENT_REMOVED},
+             {"AllBlocksCleared", 16, EVENT_CLEARED}};
+
+enum { TYPES = sizeof types / sizeof *types };
+
+const char *event_type_name(size_t index)
+{
+    return index < TYPES ? types[index].name : NULL;
+}
+
 static enum event_type type_called(const uint8_t *value)
 {
-    static const struct {
-        const char *name;
-        uint8_t size;
-        uint8_t type;
-    } types[] = {{"stored", 6, EVENT_STORED},
-                 {"removed", 7, EVENT_REMOVED},
-                 {"cleared", 7, EVENT_CLEARED},
-                 {"BlockStored", 11, EVENT_STORED},
-                 {"BlockRemoved", 12, EVENT_REMOVED},
-                 {"AllBlocksCleared", 16, EVENT_CLEARED}};
-
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+    for (size_t i = 0; i < TYPES; i++)
         if (cursor_is_text(value, types[i].name, types[i].size))
             return (enum event_type)types[i].type;
     return EVENT_OTHER;

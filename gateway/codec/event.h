@@ -38,6 +38,10 @@ enum { EVENT_CHANGES = 128 }; /* fields of one event that edits may cover */
 
 const char *event_fault_text(enum event_fault fault);
 
+/* The names that publishers give to types, one after the other; NULL behind the
+ * last. */
+const char *event_type_name(size_t index);
+
 /*
  * Index the checked msgpack value at `bytes` (`size` long) into `event`, which
  * becomes live and untouched.  `event_type` decides the type, or the legacy

@@ -91,6 +91,11 @@ class Refusals(unittest.TestCase):
         result = run("run", self.directory.path / "nothing.yaml")
         self.check(result, EXIT_CONFIG, r"nothing\.yaml.*(?i:no such file)")
 
+    def test_a_filter_is_no_configuration(self):
+        for command in ("run", "check"):
+            self.check(run(command, "split.lua"), EXIT_USAGE,
+                       r"split\.lua is a filter; kvgate try takes it")
+
     def test_a_word_that_is_no_subcommand_is_a_mistake_of_usage(self):
         self.assertEqual(run("fly").returncode, EXIT_USAGE)
         self.assertEqual(run().returncode, EXIT_USAGE)
@@ -111,6 +116,16 @@ class Help(unittest.TestCase):
             for arguments in ([command, "--help"], [command, "-h"], ["help", command]):
                 with self.subTest(arguments):
                     self.check(arguments, rf"^usage: kvgate {usage}")
+
+    def test_run_and_check_say_what_ends_them(self):
+        self.check(["run", "--help"], r"(?s)SIGTERM.*SIGHUP.*Exit code 0")
+        self.check(["check", "--help"], r"Exit code 0")
+
+    def test_the_list_of_commands_stands_in_columns(self):
+        lines = [line for line in run("help").stdout.splitlines() if line.startswith("  kvgate ")]
+        for line in lines:
+            self.assertRegex(line, r"^  kvgate .{9} .{20} \S")
+            self.assertEqual(line[39], " ", line)
 
     def test_the_list_of_commands_names_the_version_too(self):
         for arguments in (["help"], ["--help"], ["-h"]):

@@ -461,6 +461,12 @@ class Ends(TapCase):
                 self.assertEqual(result.returncode, code, result.stderr)
                 self.assertIn(text, result.stderr)
 
+    def test_a_misspelt_field_is_told(self):
+        result = run("tap", "nowhere", "--fields", "tenent_id,medium,mine")
+        self.assertIn('--fields: "tenent_id" is no field that publishers write; '
+                      'did you mean "tenant_id"?', result.stderr)
+        self.assertEqual(result.stderr.count("--fields"), 1, result.stderr)
+
     def test_help_names_every_option(self):
         result = run("tap", "--help")
         self.assertEqual((result.returncode, result.stderr), (0, ""))

@@ -157,7 +157,7 @@ class Try(unittest.TestCase):
         event = generation_c("stored", 1)
         for text, words in (
                 ("[]", '2:1: expected an event, {"event_type": …}, not array'),
-                ("{", "2:2: expected a name in quotes, not the end"),
+                ("{", "2:2: expected a name in double quotes, not the end"),
                 ('{"a":tru}', "2:6: expected a value, not 'tru'")):
             file = self.lines(event, text, event)
             told = self.run_try(self.filter, file, code=EXIT_FAILED)
@@ -165,10 +165,32 @@ class Try(unittest.TestCase):
             self.assertEqual(told[-1]["summary"]["kept"], 2)
         self.run_try(self.filter, self.lines(*["x"] * 20), code=EXIT_FAILED)
         self.assertIn("given up after 10 wrong lines", self.said)
-        self.run_try(self.filter, "/no/such/file", code=EXIT_FAILED)
+        told = self.run_try(self.filter, "/no/such/file", code=EXIT_FAILED)
+        self.assertEqual(told, [], "nothing to sum up")
         self.run_try(self.filter, self.directory.path, code=EXIT_FAILED)
         self.run_try("/no/such.lua", self.lines(event), code=EXIT_CONFIG)
         self.assertEqual(run("try", self.filter).returncode, EXIT_USAGE)
+
+    def test_events_that_stand_before_the_filter_are_told(self):
+        for arguments in (("events.jsonl", "kvgate.yaml"), (self.lines(), self.filter)):
+            self.read_try(*arguments, code=EXIT_USAGE)
+            self.assertIn("expected a CONFIG or a FILTER first", self.said)
+
+    def test_what_passes_but_is_hardly_meant_is_noted(self):
+        event = generation_c("stored", 1)
+        passing = self.directory.write(
+            "pass.lua", "return function() return function() return true end end")
+        file = self.lines({**event, "event_type": "stord"}, {**event, "dp_rank": "zero"},
+                          {**event, "event_type": "mine", "dp_rank": None})
+        text = self.read_try(passing, file)
+        notes = [line.strip() for line in text.splitlines() if "note" in line]
+        self.assertEqual(notes, [
+            'note: "stord" is no type that publishers write; did you mean "stored"?',
+            'note: dp_rank is "zero", not an integer'])
+
+    def test_an_event_without_a_type_is_shown_once(self):
+        text = self.read_try(self.filter, self.lines({"tenant_id": "acme"}), code=EXIT_FAILED)
+        self.assertEqual(text.splitlines()[0], '#1 {"tenant_id":"acme"}')
 
     def test_what_is_no_event_is_lost(self):
         told = self.run_try(self.filter, self.lines({"x": 1}), code=EXIT_FAILED)
@@ -183,6 +205,7 @@ class Try(unittest.TestCase):
                 ("{ keep: cpu", "--options: this is not YAML: ")):
             self.read_try("select_medium.lua", file, "--options", options, code=EXIT_CONFIG)
             self.assertEqual(self.said[:len(words)], words)
+            self.assertNotRegex(self.said, r"\d:\d")
         config = self.directory.write("kvgate.yaml", "")
         for option in ("--options", "--streams"):
             self.read_try(config, file, option, "x", code=EXIT_USAGE)
