@@ -178,6 +178,9 @@ local function noted(given)
 end
 
 local function reader_of(given)
+  if given.convention == nil then
+    check.refuse("convention", "a convention, such as vllm", nil)
+  end
   local models = {}
   for name in pairs(given.models or {}) do models[#models + 1] = name end
   local reader = keys.reader(given.convention, models[1] and models or nil)

@@ -15,14 +15,14 @@ local topology = {
   },
 }
 
---- Option, and what a record has for it.
+--- Option, what a record has for it, and what that is called.
 local DIMENSIONS = {
-  { "tp", function(record) return record.tp or record.head_or_tp or record.worker end },
-  { "pp", function(record) return record.pp end },
-  { "pcp", function(record) return record.pcp end },
-  { "dcp", function(record) return record.dcp end },
-  { "groups", function(record) return record.group end },
-  { "layers", function(record) return record.layer end },
+  { "tp", function(record) return record.tp or record.head_or_tp or record.worker end, "tp rank" },
+  { "pp", function(record) return record.pp end, "pp rank" },
+  { "pcp", function(record) return record.pcp end, "pcp rank" },
+  { "dcp", function(record) return record.dcp end, "dcp rank" },
+  { "groups", function(record) return record.group end, "group" },
+  { "layers", function(record) return record.layer end, "layer" },
 }
 
 local function has_any(given)
@@ -46,13 +46,15 @@ end
 
 --- What is wrong with a rank, or nil. One that the option has no room for would make blocks that
 --- lack it: that must be seen.
-local function rank_mistake(name, rank, given)
+local function rank_mistake(dimension, rank, given)
+  local name, _, what = unpack(dimension)
   if rank == nil then
     if (given or 1) == 1 then return nil end
     return ("option %q is %d, and the object key has none"):format(name, given)
   elseif rank >= (given or 1) then
-    return ("the object key has number %s, and option %q %s"):format(tostring(rank):match "^%d+",
-      name, given and ("is %d"):format(given) or "is not given")
+    return ("the object key has %s %s, but option %q is %s: expected %ss from 0 to %d"):format(
+      what, tostring(rank):match "^%d+", name, given or "not given", what:match "%a+$",
+      (given or 1) - 1)
   end
 end
 
@@ -80,7 +82,7 @@ local function place(given, record)
     local count = given[name]
     local follows = name == "dcp" and record.tp ~= nil
     if not follows or count then
-      mistake = rank_mistake(name, rank, count)
+      mistake = rank_mistake(dimension, rank, count)
       if mistake then return nil, mistake end
     end
     if not follows then

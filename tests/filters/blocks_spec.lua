@@ -263,14 +263,17 @@ describe("blocks", function()
     assert.equal("kept", subject:send(removed(key:format(17, 33))).verdict)
   end)
 
-  for option, key in pairs {
-    tp = vllm(2), pp = "m@tp_rank:0@pcp0@dcp0@pp_rank:1@" .. DIGEST,
-    groups = "m@tp_rank:0@pcp0@dcp0@pp_rank:0@group:1@" .. DIGEST,
+  for key, mistake in pairs {
+    [vllm(2)] = 'has tp rank 2, but option "tp" is 2: expected ranks from 0 to 1',
+    ["m@tp_rank:0@pcp0@dcp0@pp_rank:1@" .. DIGEST] =
+      'has pp rank 1, but option "pp" is not given: expected ranks from 0 to 0',
+    ["m@tp_rank:0@pcp0@dcp0@pp_rank:0@group:1@" .. DIGEST] =
+      'has group 1, but option "groups" is not given: expected groups from 0 to 0',
   } do
-    it("loses a part that the options have no room for, by the name of " .. option, function()
+    it("loses a part that the options have no room for: it " .. mistake, function()
       local subject = vllm_chain()
       subject:drops(stored(vllm(0)))
-      subject:loses(stored(key), ('option "%s"'):format(option))
+      subject:loses(stored(key), "the object key " .. mistake)
       assert.equal("kept", subject:send(stored(vllm(1))).verdict)
     end)
   end
@@ -446,7 +449,7 @@ describe("blocks", function()
     end
     subject:keeps(stored("m@tp_rank:18446744073709551616@pcp0@dcp0@pp_rank:0@" .. DIGEST))
     subject:loses(stored("m@tp_rank:18446744073709551615@pcp0@dcp0@pp_rank:0@" .. DIGEST),
-      "number 18446744073709551615")
+      "tp rank 18446744073709551615")
   end)
 
   it("takes the parts of events that a filter emits in a tick, which have no source", function()
@@ -516,6 +519,8 @@ describe("blocks", function()
   end)
 
   for _, case in ipairs {
+    { "no convention", {},
+      'option "convention": expected a convention, such as vllm, not nil' },
     { "an unknown option", { convention = "vllm", ranks = 2 }, 'unknown option "ranks"' },
     { "an unknown convention", { convention = "vlm" }, "unknown key convention" },
     { "a convention without parts", { convention = "sglang-file" }, "sglang-file" },
