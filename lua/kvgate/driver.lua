@@ -52,9 +52,8 @@ return function(own, counters)
   end
 
   local function bad_stream(name)
-    local nearest = fault.nearest(name, world.stream_names)
-    local hint = nearest and ("; did you mean %q?"):format(nearest) or ""
-    raise(C.BORDER_BAD_STREAM, "no stream is called %q%s", name:sub(1, 256), hint)
+    raise(C.BORDER_BAD_STREAM, "no stream is called %q%s", name:sub(1, 256),
+      fault.hint(name, world.stream_names))
   end
 
   local function keep(event)

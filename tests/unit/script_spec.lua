@@ -141,16 +141,17 @@ describe("a verdict", function()
     end)
   end
 
-  it("that names an unknown stream is refused, with the nearest name", function()
+  it("that names an unknown stream is refused, with the nearest name and the known ones", function()
     local script = scripts.new({
       ["f.lua"] = scripts.body "return event.tenant_id",
     }, { streams = { "acme", "globex" } })
     local report = script:run({ script:load "f.lua" }, {
       wire.event { tenant_id = "acmee" }, wire.event { tenant_id = "zzz" } })
-    assert.equal('@/f.lua:1: no stream is called "acmee"; did you mean "acme"?',
-      report.failures[1].error)
+    assert.equal('@/f.lua:1: no stream is called "acmee"; did you mean "acme"? '
+      .. "known are acme, globex", report.failures[1].error)
     assert.equal("named an unknown stream", report.failures[1].result)
-    assert.equal('@/f.lua:1: no stream is called "zzz"', report.failures[2].error)
+    assert.equal('@/f.lua:1: no stream is called "zzz"; known are acme, globex',
+      report.failures[2].error)
     script:remove()
   end)
 
