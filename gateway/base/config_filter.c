@@ -44,8 +44,13 @@ static void read_filter(struct config_judge *judge,
     *filter = (struct config_filter){
         .options = memory_new(sizeof *filter->options), .mark = value->mark};
     filter->options->mark = value->mark;
-    config_read_map(judge, value, "a filter", filter_keys,
-                    sizeof filter_keys / sizeof *filter_keys, filter);
+    if (value->kind == CONFIG_MAP) {
+        config_read_map(judge, value, "a filter", filter_keys,
+                        sizeof filter_keys / sizeof *filter_keys, filter);
+    } else {
+        judge->key = "a filter";
+        config_mistype(judge, value, "a map, such as { script: x.lua }");
+    }
     filter->broken = judge->mistakes.count + judge->mistakes.unlisted > told ||
                      config_value_is_broken(value);
 }

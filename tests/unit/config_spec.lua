@@ -396,7 +396,7 @@ sources:
     {
       "filters that are none",
       file { more = "filters:\n  - §f.lua\n  - §{ }\n  - { script: §}" },
-      'a filter: expected a map, got "f.lua"',
+      'a filter: expected a map, such as { script: x.lua }, got "f.lua"',
       "script is missing, expected in a filter",
       "script: expected a string, got null",
     },
