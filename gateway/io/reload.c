@@ -34,7 +34,7 @@ void reload_print(struct reload *reload, struct buffer *out)
     if (reload->trial.end == TRIAL_FAILED)
         buffer_print(out,
                      "POST /reload?force=true reloads without this trial\n");
-    buffer_print(out, "events waited %.1f ms\n",
+    buffer_print(out, "events were held for %.1f ms\n",
                  (double)reload->took_us / 1000);
     buffer_print(out,
                  reload->end == RELOAD_DONE

@@ -186,7 +186,7 @@ class Trial(GatewayCase):
         code, text = self.gateway.post("/reload")
         self.assertEqual(code, 200, text)
         self.assertRegex(text, r"^tried on \d+ recent events in \d+ messages\n"
-                               r"events waited \d+\.\d ms\ngeneration \d+ is in force\n$")
+                               r"events were held for \d+\.\d ms\ngeneration \d+ is in force\n$")
         self.check_in_force("new")
 
 
