@@ -13,48 +13,19 @@
 -- 2^53 as 64-bit cdata. What fails in busted shows the fields that differ.
 
 local gateway = require "gateway"
+local config = require "kvgate.testing_config"
 local diff = require "kvgate.testing_diff"
+local fault = require "kvgate.fault"
+local place = require "kvgate.testing_place"
 local wire = require "kvgate.testing_wire"
 
-local testing = {
-  null = wire.null,
-  absent = wire.absent,
-  path = { "filters", "." }, -- directories in which scripts are looked up
-}
+--- Directories in which scripts are looked up, behind the one that busted runs in: those of a
+--- checkout, and the ready filters that are installed with this file.
+local path = { "filters" }
+local installed = debug.getinfo(1, "S").source:match "^@(.*/)lua/kvgate/[^/]*$"
+if installed then path[2] = installed .. "filters" end
 
--- ---- the configuration ----
-
-local function quote(text)
-  local escaped = text:gsub('[%c"\\]', function(char) return ("\\x%02x"):format(char:byte()) end)
-  return '"' .. escaped .. '"'
-end
-
---- A value as YAML in one line.
-local function yaml(value)
-  if type(value) == "string" then return quote(value) end
-  if type(value) ~= "table" then return (tostring(value):gsub("U?LL$", "")) end
-  local parts = {}
-  if #value > 0 then
-    for index, item in ipairs(value) do parts[index] = yaml(item) end
-    return "[" .. table.concat(parts, ", ") .. "]"
-  end
-  for name, item in pairs(value) do parts[#parts + 1] = quote(name) .. ": " .. yaml(item) end
-  return "{" .. table.concat(parts, ", ") .. "}"
-end
-
-local function sockets(names, side, first_port)
-  local list = {}
-  for index, name in ipairs(names) do
-    list[index] = { name = name, [side] = "tcp://127.0.0.1:" .. first_port + index }
-  end
-  return yaml(list)
-end
-
-local function configuration(filters, streams, sources)
-  return ("sources: %s\nfilters: %s\nstreams: %s\ndead_letters: %s\n"):format(
-    sockets(sources, "connect", 5000), yaml(filters), sockets(streams, "bind", 6000),
-    yaml { bind = "inproc://letters" })
-end
+local testing = { null = wire.null, absent = wire.absent, path = path }
 
 -- ---- events ----
 
@@ -89,7 +60,6 @@ end
 
 ---@class kvgate.testing.Chain
 local Chain = {}
-Chain.__index = Chain
 
 local function letters_of(core)
   local letters = {}
@@ -107,7 +77,7 @@ end
 ---@return table<string, table[]> streams
 ---@return table<string, string[]> raw
 ---@return table[] letters
-function Chain:collect()
+local function collect(self)
   local streams, raw = {}, {}
   for _, name in ipairs(self.names) do
     local events, bytes = {}, {}
@@ -129,11 +99,15 @@ local function judge(failed, split, streams, letters)
 end
 
 --- What the filters have counted so far, all together.
-function Chain:count(what) return self:metric(("kvgate_filter_%s_total"):format(what)) or 0 end
+local function count(self, what)
+  return self:metric(("kvgate_filter_%s_total"):format(what)) or 0
+end
 
-function Chain:sender(source)
+local function sender_of(self, source)
   source = source or self.sources[1]
-  return assert(self.senders[source], "no source is called " .. tostring(source)), source
+  local sender = self.senders[source]
+    or place.raise("no source is called %q%s", tostring(source), fault.hint(source, self.sources))
+  return sender, source
 end
 
 --- Send events as one message.
@@ -141,18 +115,18 @@ end
 ---@param source? string the first one unless given
 ---@return kvgate.testing.Result # its verdict is that of an only event
 function Chain:send_all(events, source)
-  local sender, name = self:sender(source)
-  local errors, splits, encoded = self:count "errors", self:count "split", {}
+  local sender, name = sender_of(self, source)
+  local errors, splits, encoded = count(self, "errors"), count(self, "split"), {}
   for index, event in ipairs(events) do
     sender.id = sender.id + 1
     encoded[index] = encode(event, sender.id)
   end
   sender.number = sender.number + 1
   self.core:receive(name, sender.number, wire.payload(nil, encoded))
-  local failed = self:count "errors" > errors
-  local streams, raw, letters = self:collect()
+  local failed = count(self, "errors") > errors
+  local streams, raw, letters = collect(self)
   return {
-    verdict = judge(failed, self:count "split" > splits, streams, letters),
+    verdict = judge(failed, count(self, "split") > splits, streams, letters),
     streams = streams, raw = raw, letters = letters, sent = encoded,
     error = failed and self.core:failure() or nil,
   }
@@ -165,13 +139,13 @@ end
 function Chain:send(event, source) return self:send_all({ event }, source) end
 
 --- Let numbers of the publisher be missing, as the next message shows, an empty one here.
----@param count? integer 1 unless given
+---@param missing? integer 1 unless given
 ---@param source? string
 ---@return kvgate.testing.Result # what filters made of the loss
-function Chain:gap(count, source)
-  local sender = self:sender(source)
+function Chain:gap(missing, source)
+  local sender = sender_of(self, source)
   if sender.number == 0 then self:send_all({}, source) end -- nothing to break off from
-  sender.number = sender.number + (count or 1)
+  sender.number = sender.number + (missing or 1)
   return self:send_all({}, source)
 end
 
@@ -179,7 +153,7 @@ end
 ---@param source? string
 ---@return kvgate.testing.Result # what filters made of the loss
 function Chain:restart(source)
-  local sender = self:sender(source)
+  local sender = sender_of(self, source)
   if sender.number == 0 then self:send_all({}, source) end
   sender.number, sender.id = 0, 0
   return self:send_all({}, source)
@@ -196,7 +170,7 @@ function Chain:advance(milliseconds)
     left = math.max(1, self.core:tick(self.clock, wire.timestamp + self.clock))
   until self.clock == target
   self.core:idle()
-  return (self:collect())
+  return (collect(self))
 end
 
 --- How many numbers the stream has left out so far: what its readers know, or will, as lost.
@@ -204,17 +178,28 @@ end
 ---@return integer
 function Chain:lost(stream)
   local name = stream or self.names[1]
-  return assert(self:metric("kvgate_stream_reserved_numbers_total", { stream = name }),
-    "no stream is called " .. name)
+  return self:metric("kvgate_stream_reserved_numbers_total", { stream = name })
+    or place.raise("no stream is called %q%s", tostring(name), fault.hint(name, self.names))
 end
 
---- The value of a metric as on /metrics; of several series with these labels the sum.
+local function check_metric(name, metrics)
+  local known = {}
+  for other in metrics:gmatch "\n# TYPE (%S+)" do
+    if other == name then return end
+    known[#known + 1] = other
+  end
+  place.raise("there is no metric %q%s", tostring(name), fault.hint(name, known))
+end
+
+--- The value of a metric as on /metrics; of several series with these labels the sum. Raises if
+--- there is no metric of this name.
 ---@param name string in full: kvgate_filter_…
 ---@param labels? table<string, string> those that matter
----@return number? # nil: there is none
+---@return number? # nil: none has these labels
 function Chain:metric(name, labels)
-  local sum
-  for series, value in self.core:metrics():gmatch("\n" .. name .. "(%b{}) (%S+)") do
+  local metrics, sum = self.core:metrics(), nil
+  check_metric(name, metrics)
+  for series, value in metrics:gmatch("\n" .. name .. "(%b{}) (%S+)") do
     local wanted = true
     for label, text in pairs(labels or {}) do
       wanted = wanted and series:find(('[{,]%s="%s"[,}]'):format(label,
@@ -228,27 +213,21 @@ end
 --- Reload: the same filters anew, or others. Variables go and kvgate.state stays. Raises if a
 --- filter cannot be loaded, or fails on an event seen recently.
 ---@param filters? table[] as for testing.chain
----@return string # a line for each state that starts anew, and why
+---@return string # a line for each state that starts anew, and why; empty if none does
 function Chain:reload(filters)
   local wanted = filters or self.filters
-  local _, _, told = assert(self.core:reload(configuration(wanted, self.names, self.sources)))
+  local done, why, told = self.core:reload(config.write(wanted, self.names, self.sources))
+  if not done then place.raise("%s", config.without_places(why)) end
   self.filters = wanted
   return told
 end
 
 -- ---- assertions ----
 
---- Fail the test, at the line that called the assertion: `level` calls above this one.
-local function fail_at(level, message)
-  local busted, luassert = pcall(require, "luassert")
-  if busted then luassert(false, message, luassert:level(level + 1)) end
-  error(message, level + 1)
-end
-
-local function fail(self, event, result, expected, level)
+local function fail(self, event, result, expected)
   local scripts = {}
   for index, filter in ipairs(self.filters) do scripts[index] = filter.script end
-  fail_at(level or 3, ("%s: expected %s\n%s"):format(table.concat(scripts, ", "), expected,
+  place.fail(("%s: expected %s\n%s"):format(table.concat(scripts, ", "), expected,
     diff.describe(event, result)))
 end
 
@@ -279,21 +258,19 @@ local function names_of(streams)
   return names
 end
 
-local function keeps(self, event, changes, level)
-  local result = self:send(event)
-  if result.verdict ~= "kept"
-    or not got_by_all(self, result, names_of(result.raw), changes) then
-    fail(self, event, result, "it kept" .. diff.wanted(changes), level)
-  end
-  return result
-end
-
 --- Assert that the event is kept, and changed in these fields only: by default in none, byte for
 --- byte.
 ---@param event table
 ---@param changes? table<string, any> name to new value; testing.absent: the field went
 ---@return kvgate.testing.Result
-function Chain:keeps(event, changes) return (keeps(self, event, changes, 4)) end
+function Chain:keeps(event, changes)
+  local result = self:send(event)
+  if result.verdict ~= "kept"
+    or not got_by_all(self, result, names_of(result.raw), changes) then
+    fail(self, event, result, "it kept" .. diff.wanted(changes))
+  end
+  return result
+end
 
 --- Assert that the event is dropped.
 ---@param event table
@@ -353,19 +330,53 @@ end
 
 -- ---- making chains ----
 
+local names = {} -- of methods
+
+local meta = { __index = function(_, name)
+  return Chain[name] or place.raise("a chain has no %q%s", tostring(name), fault.hint(name, names))
+end }
+
+for name, method in pairs(Chain) do
+  names[#names + 1] = name
+  Chain[name] = function(self, ...)
+    if getmetatable(self) ~= meta then place.raise("write chain:%s(…), with a colon", name) end
+    return method(self, ...)
+  end
+end
+table.sort(names)
+
+local function check_world(world)
+  for name, list in pairs(world) do
+    if name ~= "streams" and name ~= "sources" then
+      place.raise("unknown key of the world %q%s", tostring(name),
+        fault.hint(name, { "streams", "sources" }))
+    elseif type(list) ~= "table" then
+      place.raise("%s: expected a list of names, not %s", name, fault.name(list))
+    end
+  end
+end
+
+--- A chain; nil and why if its filters do not load.
+local function open(filters, world)
+  local self = { clock = 0, filters = filters, senders = {} }
+  check_world(world or {})
+  self.names = world and world.streams or { "out" }
+  self.sources = world and world.sources or { "store" }
+  for _, name in ipairs(self.sources) do self.senders[name] = { number = 0, id = 0 } end
+  local ok, core = pcall(gateway.relay, config.write(filters, self.names, self.sources),
+    { installed = testing.path, silent = true })
+  if not ok then return nil, config.without_places(core) end
+  self.core = core
+  return setmetatable(self, meta)
+end
+
 --- A gateway with these filters, one behind the other. Raises if one cannot be loaded.
 ---@param filters table[] `{ script, options?, on_error? }` each, as in a configuration
 ---@param world? { streams: string[]?, sources: string[]? } `{ "out" }` and `{ "store" }`
 ---@return kvgate.testing.Chain
 function testing.chain(filters, world)
-  local self = setmetatable({ clock = 0, filters = filters }, Chain)
-  self.names = world and world.streams or { "out" }
-  self.sources = world and world.sources or { "store" }
-  self.senders = {}
-  for _, name in ipairs(self.sources) do self.senders[name] = { number = 0, id = 0 } end
-  self.core = gateway.relay(configuration(filters, self.names, self.sources),
-    { installed = testing.path, silent = true })
-  return self
+  local chain, why = open(filters, world)
+  return chain or place.raise("%s", why)
 end
 
 --- A chain of one filter.
@@ -389,7 +400,7 @@ end
 function testing.run(script, options, events, streams)
   local chain = testing.filter(script, options, streams)
   local result = chain:send_all(events)
-  if result.error then error(script .. " failed on an event: " .. result.error, 2) end
+  if result.error then place.raise("%s failed on an event: %s", script, result.error) end
   for _, name in ipairs(chain.names) do result.streams[name] = result.streams[name] or {} end
   return streams and result.streams or result.streams.out
 end
@@ -425,8 +436,8 @@ end
 ---@param streams? string[] names of those in the configuration
 ---@return string?
 function testing.mistake(script, options, streams)
-  local ok, why = pcall(testing.filter, script, options, streams)
-  return not ok and why or nil
+  local _, why = open({ { script = script, options = options } }, { streams = streams })
+  return why
 end
 
 --- Assert that the filter does not load with these options, for a reason that has this text in it.
@@ -437,7 +448,7 @@ end
 function testing.refuses(script, options, text, streams)
   local why = testing.mistake(script, options, streams)
   if why and why:find(text, 1, true) then return end
-  fail_at(2, ("%s: expected it refused for %q\n  %s"):format(script, text,
+  place.fail(("%s: expected it refused for %q\n  %s"):format(script, text,
     why and "it says: " .. why or "it loads"))
 end
 
@@ -460,7 +471,7 @@ end
 ---@param events? table[] without them one of each kind
 function testing.changes_nothing(script, options, events)
   local chain = testing.filter(script, options)
-  for _, event in ipairs(events or samples()) do keeps(chain, event, nil, 4) end
+  for _, event in ipairs(events or samples()) do chain:keeps(event) end
 end
 
 return testing

@@ -185,7 +185,7 @@ describe("kvgate.testing", function()
     local function said(assertion, ...)
       local ok, why = pcall(assertion, ...)
       assert.is_false(ok)
-      return (tostring(why.message or why):gsub("^tests/unit/testing_spec.lua:%d+: ", ""))
+      return (tostring(why.message or why):gsub("^%S*testing_spec.lua:%d+: ", ""))
     end
 
     it("what is kept, changed in the fields that are named and in no others", function()
@@ -253,6 +253,54 @@ describe("kvgate.testing", function()
     assert.equal(3, events())
     assert.is_nil(events { stream = "c" })
     assert.equal(1, subject:metric("kvgate_filter_dropped_total", { filter = "sample.lua" }))
+  end)
+
+  it("finds the ready filters that are installed with it", function()
+    local share = folder.new()
+    assert.equal(0, os.execute(("mkdir -p %s/lua/kvgate %s/filters"):format(share, share)))
+    folder.write(share .. "/filters/ready.lua", FILTER)
+    local file = assert(io.open(assert(package.searchpath("kvgate.testing", package.path))))
+    local installed = folder.write(share .. "/lua/kvgate/testing.lua", file:read "*a")
+    file:close()
+    dofile(installed).filter("ready.lua", {}):drops { object_key = "drop" }
+  end)
+
+  for name, case in pairs {
+    ["a colon that is none"] = { function() chain().keeps {} end,
+      "write chain:keeps(…), with a colon" },
+    ["a method that there is not"] = { function() chain():keep {} end,
+      'a chain has no "keep"; did you mean "keeps"? known are advance, drops, gap, keeps, '
+      .. "loses, lost, metric, reload, restart, routes, send, send_all, splits" },
+    ["a misspelt key of the world"] = { function() chain(nil, { stream = { "a" } }):lost() end,
+      'unknown key of the world "stream"; did you mean "streams"? known are streams, sources' },
+    ["streams that are no list"] = { function() chain(nil, { streams = "a" }):lost() end,
+      'streams: expected a list of names, not the string "a"' },
+    ["a misspelt key of a filter"] = {
+      function() testing.chain({ { scrip = "sample.lua" } }):lost() end,
+      'unknown key of a filter "scrip", did you mean "script"?' },
+    ["a script that there is not"] = { function() testing.run("absent.lua", {}, {}) end,
+      "filter absent.lua: there is no script absent.lua in ., %s, filters" },
+    ["a script that there is not, at a reload"] = {
+      function() chain():reload { { script = "absent.lua" } } end,
+      "filter absent.lua: there is no script absent.lua in ., %s, filters" },
+    ["a source that there is not"] = { function() chain():send({}, "stor") end,
+      'no source is called "stor"; did you mean "store"? known are store' },
+    ["a stream that there is not"] = { function() chain():lost "ou" end,
+      'no stream is called "ou"; did you mean "out"? known are out' },
+  } do
+    it("tells at the spec's line of " .. name, function()
+      local info = debug.getinfo(case[1], "S")
+      local ok, why = pcall(case[1])
+      assert.is_false(ok)
+      assert.equal(("%s:%d: %s"):format(info.short_src, info.linedefined,
+        (case[2]:gsub("%%s", testing.path[1]))), why)
+    end)
+  end
+
+  it("knows no metric of another name, and names the nearest", function()
+    assert.error_matches(function() chain():metric "kvgate_filter_drop_total" end,
+      'no metric "kvgate_filter_drop_total"; did you mean "kvgate_filter_dropped_total"? known',
+      1, true)
   end)
 
   it("says why a filter does not load", function()
