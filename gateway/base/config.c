@@ -6,9 +6,12 @@
 #include "base/text.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { SCRIPT_PATH_MAX = 64 };
 
@@ -159,28 +162,60 @@ static bool read_file(FILE *file, struct buffer *text)
     return !ferror(file);
 }
 
-static void tell_unreadable(const char *path, int reason,
-                            struct buffer *mistakes)
+static struct config *refuse_file(const char *path, const char *reason,
+                                  struct buffer *mistakes)
 {
     text_escape(mistakes, path, strlen(path));
-    buffer_print(mistakes, ": cannot be read: %s\n", strerror(reason));
+    buffer_print(mistakes, ": cannot be read: %s\n", reason);
+    return NULL;
+}
+
+/* Opening does not wait for who writes into a pipe; reading may. */
+static FILE *open_file(const char *path, struct stat *status)
+{
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+    if (descriptor < 0)
+        return NULL;
+    if (fstat(descriptor, status) != 0 ||
+        fcntl(descriptor, F_SETFL, O_RDONLY) != 0) {
+        close(descriptor);
+        return NULL;
+    }
+    return fdopen(descriptor, "rb");
+}
+
+static struct config *load(const char *path, bool may_wait,
+                           struct buffer *mistakes)
+{
+    struct config *config = NULL;
+    struct buffer text = {0};
+    struct stat status;
+    FILE *file = open_file(path, &status);
+
+    if (file == NULL)
+        return refuse_file(path, strerror(errno), mistakes);
+    if (!may_wait && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
+        refuse_file(path, "it is no regular file, which a reload expects",
+                    mistakes);
+    else if (read_file(file, &text))
+        config =
+            config_read(path, (const char *)text.data, text.size, mistakes);
+    else
+        refuse_file(path, strerror(errno), mistakes);
+    fclose(file);
+    buffer_free(&text);
+    return config;
 }
 
 struct config *config_load(const char *path, struct buffer *mistakes)
 {
-    struct config *config = NULL;
-    struct buffer text = {0};
-    FILE *file = fopen(path, "rb");
+    return load(path, true, mistakes);
+}
 
-    if (file != NULL && read_file(file, &text))
-        config =
-            config_read(path, (const char *)text.data, text.size, mistakes);
-    else
-        tell_unreadable(path, errno, mistakes);
-    if (file != NULL)
-        fclose(file);
-    buffer_free(&text);
-    return config;
+struct config *config_reload(const char *path, struct buffer *mistakes)
+{
+    return load(path, false, mistakes);
 }
 
 void config_free(struct config *config)

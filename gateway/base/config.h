@@ -178,6 +178,10 @@ struct config *config_read(const char *path, const char *text, size_t size,
 /* The same from the file itself. */
 struct config *config_load(const char *path, struct buffer *mistakes);
 
+/* The same while events wait: what is no regular file is refused, since who
+ * writes into a pipe may take for ever. */
+struct config *config_reload(const char *path, struct buffer *mistakes);
+
 void config_free(struct config *config);
 
 /* What holds where a file says nothing. */

@@ -12,6 +12,7 @@
 #include "cli/try.h"
 #include "cli/usage.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,6 +129,18 @@ static int run_command(const struct usage_command *command, int argc,
     return code;
 }
 
+/* What could not be written shows: a full disk is no success. */
+static int close_output(int code)
+{
+    bool written = !ferror(stdout);
+
+    if (fflush(stdout) == 0 && written)
+        return code;
+    fprintf(stderr, "kvgate: standard output cannot be written: %s\n",
+            strerror(errno));
+    return code == EXIT_FINE ? EXIT_FAILED : code;
+}
+
 int main(int argc, char **argv)
 {
     const struct usage_command *command;
@@ -143,5 +156,5 @@ int main(int argc, char **argv)
         usage_print_command(command);
         return EXIT_FINE;
     }
-    return run_command(command, argc - 1, argv + 1);
+    return close_output(run_command(command, argc - 1, argv + 1));
 }

@@ -275,7 +275,7 @@ static bool run_lines(struct try_feed *feed, FILE *file, const char *path)
     }
     free(line);
     if (ferror(file))
-        fprintf(stderr, "%s: %s\n", path, strerror(errno));
+        fprintf(stderr, "%s: cannot be read: %s\n", path, strerror(errno));
     if (mistakes == MISTAKES_MAX)
         fprintf(stderr, "%s: given up after %d wrong lines\n", path, mistakes);
     return mistakes == 0 && !ferror(file);
@@ -375,7 +375,10 @@ bool try_feed_file(struct try_feed *feed, const char *path)
         return false;
     }
     first = ungetc(getc(file), file);
-    if (first != recording_magic[0])
+    if (ferror(file))
+        done = fprintf(stderr, "%s: cannot be read: %s\n", path,
+                       strerror(errno)) < 0;
+    else if (first != recording_magic[0])
         done = run_lines(feed, file, is_input ? "standard input" : path);
     else if (!is_input)
         done = run_recording(feed, path);

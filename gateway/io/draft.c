@@ -23,7 +23,7 @@ bool draft_reload(struct draft *draft, const char *path,
                   const struct installed *installed, const struct relay *relay,
                   bool skip, struct trial *trial, struct buffer *mistakes)
 {
-    *draft = (struct draft){.config = config_load(path, mistakes)};
+    *draft = (struct draft){.config = config_reload(path, mistakes)};
     if (draft->config == NULL)
         return false;
     draft->plan =

@@ -30,6 +30,14 @@ static void push_file_name(lua_State *L, const char *name, bool is_module)
     lua_concat(L, 2);
 }
 
+/* No errno: a pipe could keep us waiting for ever. */
+enum { NOT_REGULAR = -1 };
+
+static const char *fault_text(int fault)
+{
+    return fault == NOT_REGULAR ? "it is no regular file" : strerror(fault);
+}
+
 static int check_file(int file)
 {
     struct stat status;
@@ -38,8 +46,7 @@ static int check_file(int file)
         return errno;
     if (S_ISDIR(status.st_mode))
         return EISDIR;
-    /* A pipe could keep us waiting for ever. */
-    return S_ISREG(status.st_mode) ? 0 : EINVAL;
+    return S_ISREG(status.st_mode) ? 0 : NOT_REGULAR;
 }
 
 static int read_all(int file, char *text, size_t *size)
@@ -82,7 +89,7 @@ static bool push_file(lua_State *L, const char *path)
         return false;
     }
     if (fault != 0)
-        luaL_error(L, "%s: %s", path, strerror(fault));
+        luaL_error(L, "%s: %s", path, fault_text(fault));
     lua_pushlstring(L, text, size);
     lua_remove(L, -2);
     return true;

@@ -208,6 +208,19 @@ class Reload(GatewayCase):
     def test_a_mistake_in_the_configuration_changes_nothing_and_says_where_it_is(self):
         self.check_refused("sources: []\nstreams:\n  - nam: x\n", r"kvgate\.yaml:3:\d+: .*nam")
 
+    def test_a_pipe_in_the_place_of_the_configuration_is_refused_and_not_waited_for(self):
+        self.publisher.put("a")
+        self.tagged.wait_label("a")
+        path = self.gateway.path
+        path.unlink()
+        os.mkfifo(path)
+        code, text = self.gateway.post("/reload")
+        path.unlink()
+        self.assertEqual(code, 422)
+        self.assertIn("no regular file", text)
+        self.publisher.put("b")
+        self.tagged.wait_story([["a"], ["b"]])
+
     def test_an_address_that_cannot_be_bound_changes_nothing(self):
         config = self.changed()
         config["streams"].append({"name": "new", "bind": "ipc:///no/such/directory/socket"})

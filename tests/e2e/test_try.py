@@ -46,6 +46,18 @@ class Try(unittest.TestCase):
         self.said = result.stderr
         return result.stdout
 
+    def test_what_cannot_be_read_is_told_with_the_reason(self):
+        self.read_try(str(self.filter), "/", code=EXIT_FAILED)
+        self.assertIn("/: cannot be read: Is a directory", self.said)
+
+    def test_output_that_cannot_be_written_is_no_success(self):
+        file = self.lines({"object_key": "k"})
+        with open("/dev/full", "w", encoding="ascii") as full:
+            result = subprocess.run([PROGRAM, "try", str(self.filter), str(file)], stdout=full,
+                                    stderr=subprocess.PIPE, text=True, timeout=30, check=False)
+        self.assertEqual(result.returncode, EXIT_FAILED)
+        self.assertIn("standard output cannot be written: No space left on device", result.stderr)
+
     def test_each_verdict_is_told_and_counted(self):
         keys = ["k", "drop", "fail", "split"]
         file = self.lines(*[generation_c("stored", i, key) for i, key in enumerate(keys, 1)])

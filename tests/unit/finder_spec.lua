@@ -69,7 +69,7 @@ describe("a script", function()
     os.execute("mkdir " .. script.folder .. "/folder.lua")
     os.execute("mkfifo " .. script.folder .. "/pipe.lua")
     assert.equal("@/folder.lua: Is a directory", script:refusal "folder.lua")
-    assert.equal("@/pipe.lua: Invalid argument", script:refusal "pipe.lua")
+    assert.equal("@/pipe.lua: it is no regular file", script:refusal "pipe.lua")
     script:remove()
   end)
 
