@@ -2,7 +2,6 @@
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/nearest.h"
 #include "cli/tap_options.h"
 #include "cli/tap_output.h"
 #include "cli/tap_print.h"
@@ -241,15 +240,13 @@ static int run_options(struct tap *tap)
 /* Fields may be called anything, but hardly nearly as a known one. */
 static void warn_of_field(const char *name)
 {
-    struct nearest nearest = {.word = name};
+    const char *meant = field_meant(name);
 
-    for (size_t i = 0; i < EVENT_FIELDS; i++)
-        nearest_offer(&nearest, field_table[i].name);
-    if (nearest.known != NULL && nearest.distance > 0)
+    if (meant != NULL)
         log_line(LOG_WARN,
                  "tap: --fields: \"%s\" is no field that publishers write; "
                  "did you mean \"%s\"?",
-                 name, nearest.known);
+                 name, meant);
 }
 
 int tap_main(int argc, char **argv)

@@ -163,12 +163,17 @@ static int run_files(const struct try_options *options, struct try_feed *feed)
 {
     bool done = true;
 
+    for (size_t i = 0; i < feed->core->step_count; i++)
+        try_reads_scan(&feed->reads, feed->core->steps[i].path);
     for (size_t i = 0; i < options->file_count; i++)
         done &= try_feed_file(feed, options->files[i]);
     /* Of files of which nothing could be read there is nothing to sum up. */
     if (done || feed->print->events > 0)
         try_print_summary(feed->print);
     fwrite(feed->print->out->data, 1, feed->print->out->size, stdout);
+    fflush(stdout);
+    if (feed->print->events > 0)
+        try_reads_tell(&feed->reads);
     return done && !feed->core->failed ? EXIT_FINE : EXIT_FAILED;
 }
 

@@ -139,10 +139,11 @@ static void put_mistakes(struct buffer *out, const struct try_subject *subject,
 static void add_steps(struct try_core *core, const struct chain *chain)
 {
     for (size_t i = 0; i < chain->count; i++)
-        core->steps[core->step_count++] =
-            (struct try_step){.script = chain->steps[i].script,
-                              .stream = chain->stream,
-                              .on_error = chain->steps[i].on_error};
+        core->steps[core->step_count++] = (struct try_step){
+            .script = chain->steps[i].script,
+            .path = script_filter_path(chain->steps[i].filter),
+            .stream = chain->stream,
+            .on_error = chain->steps[i].on_error};
 }
 
 static void list_steps(struct try_core *core)

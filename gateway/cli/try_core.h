@@ -32,6 +32,7 @@ struct try_out {
 /* One filter in its place, and what it did with what was sent last. */
 struct try_step {
     const char *script;
+    const char *path;   /* of its file */
     const char *stream; /* whose chain it is in; NULL: the global one */
     enum config_on_error on_error;
     struct filter_counters did;

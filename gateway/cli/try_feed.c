@@ -36,6 +36,17 @@ static const char *name_of(const struct try_feed *feed, size_t source)
     return config->source_count > 1 ? config->sources[source].name : NULL;
 }
 
+/* What came, and what went out. */
+static void see_fields(struct try_feed *feed, const uint8_t *event)
+{
+    const struct try_core *core = feed->core;
+
+    try_reads_see(&feed->reads, event);
+    for (size_t i = 0; i < core->out_count; i++)
+        for (uint32_t j = 0; j < core->outs[i].events; j++)
+            try_reads_see(&feed->reads, try_out_event(&core->outs[i], j));
+}
+
 static void run_event(struct try_feed *feed, size_t source,
                       const struct try_moment *moment, const uint8_t *event)
 {
@@ -43,6 +54,7 @@ static void run_event(struct try_feed *feed, size_t source,
     struct try_told told = {.source = name_of(feed, source), .event = event};
 
     told.verdict = try_core_send(feed->core, source, moment, event, size);
+    see_fields(feed, event);
     if (feed->keys != NULL)
         told.key = try_keys_read(feed->keys, event, size);
     try_print_event(feed->print, &told);

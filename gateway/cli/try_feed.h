@@ -10,11 +10,13 @@
 #include "base/error.h"
 #include "cli/try_core.h"
 #include "cli/try_print.h"
+#include "cli/try_reads.h"
 
 struct try_feed {
     struct try_core *core;
     struct try_core *keys; /* NULL: keys are not explained */
     struct try_print *print;
+    struct try_reads reads;     /* fields that filters read */
     uint64_t began_ms, wall_ms; /* of what was fed: when it began, and now */
 };
 

@@ -1,5 +1,7 @@
 #include "codec/field.h"
 
+#include "base/nearest.h"
+
 #include <string.h>
 
 /* Kinds are how the publisher means a field, not what the wire must hold. */
@@ -95,4 +97,13 @@ enum field field_find(const uint8_t *name, size_t size)
         memcmp(field_table[found - 1].name, name, size) != 0)
         return FIELD_NONE;
     return (enum field)(found - 1);
+}
+
+const char *field_meant(const char *name)
+{
+    struct nearest nearest = {.word = name};
+
+    for (size_t i = 0; i < EVENT_FIELDS; i++)
+        nearest_offer(&nearest, field_table[i].name);
+    return nearest.known != NULL && nearest.distance > 0 ? nearest.known : NULL;
 }

@@ -65,4 +65,7 @@ extern const struct field_info field_table[EVENT_FIELDS];
 /* The field called `name`, or FIELD_NONE. */
 enum field field_find(const uint8_t *name, size_t size);
 
+/* The known field that this name is nearly; NULL: none, or it is one. */
+const char *field_meant(const char *name);
+
 #endif

@@ -200,6 +200,25 @@ class Try(unittest.TestCase):
             'note: "stord" is no type that publishers write; did you mean "stored"?',
             'note: dp_rank is "zero", not an integer'])
 
+    def test_a_misspelt_field_that_no_event_has_is_told(self):
+        path = self.directory.write("reads.lua", """local keyed = require "kvgate.digest".new "secret"
+return function()
+  return function(event) -- event.modle_name is but a word
+    if event.medium == "gpu" or event.tenent_id == "b" then return true end
+    event.my_backend_id, event.backend_di = 1, 2
+    event.group_ids = event.group_ids or "none"
+    return event.layer_ids == nil and not event:has "lora_nmae"
+      and keyed:field(event, "object_kye") == nil and event:copy() ~= nil
+  end
+end
+""")
+        self.read_try(path, self.lines({**generation_c("stored", 1), "layer_ids": None}))
+        self.assertEqual(self.said, "".join(
+            f'{path}:{line}: reads "{name}", which no event had; did you mean "{meant}"?\n'
+            for line, name, meant in ((4, "tenent_id", "tenant_id"),
+                                      (7, "lora_nmae", "lora_name"),
+                                      (8, "object_kye", "object_key"))))
+
     def test_an_event_without_a_type_is_shown_once(self):
         text = self.read_try(self.filter, self.lines({"tenant_id": "acme"}), code=EXIT_FAILED)
         self.assertEqual(text.splitlines()[0], '#1 {"tenant_id":"acme"}')
