@@ -28,12 +28,17 @@ local ROUTE = scripts.body [[
 ]]
 
 --- Edits are kept until their message is done: who fills what room they have costs its neighbours.
-local SHARED = "editing an event in a loop"
+--- And a filter that holds a third of the memory for good makes LuaJIT refuse compiled code of other
+--- filters, which it does not always survive (gateway/script/README.md, Limits).
+local SHARED = {
+  ["editing an event in a loop"] = true,
+  ["sorts of a million by a function of C"] = true,
+}
 
 local cases = {}
 for _, list in ipairs { "refused", "loops", "bombs", "harmless" } do
   for _, case in ipairs(hostile[list]) do
-    if case[1] ~= SHARED then cases[#cases + 1] = { case, list ~= "harmless" } end
+    if not SHARED[case[1]] then cases[#cases + 1] = { case, list ~= "harmless" } end
   end
 end
 
