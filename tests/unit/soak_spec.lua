@@ -28,8 +28,8 @@ local ROUTE = scripts.body [[
 ]]
 
 --- Edits are kept until their message is done: who fills what room they have costs its neighbours.
---- And a filter that holds a third of the memory for good makes LuaJIT refuse compiled code of other
---- filters, which it does not always survive (gateway/script/README.md, Limits).
+--- And where one filter holds a third of the memory for good, compiled code of others is refused
+--- some, which LuaJIT does not always survive (gateway/script/README.md, Limits).
 local SHARED = {
   ["editing an event in a loop"] = true,
   ["sorts of a million by a function of C"] = true,
