@@ -97,8 +97,7 @@ void relay_set_stream_endpoint(struct relay *relay, size_t stream,
 void relay_silence(struct relay *relay)
 {
     for (size_t i = 0; i < relay_source_count(relay); i++)
-        for (int cause = 0; cause < LOSS_CAUSES; cause++)
-            relay->sources[i]->gates[cause].silent = true;
+        source_silence(relay->sources[i]);
     for (size_t i = 0; i < relay_stream_count(relay); i++)
         relay->streams[i]->gate.silent = true;
     pipeline_silence(relay->plan->pipeline);

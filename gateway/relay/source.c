@@ -40,3 +40,9 @@ void source_configure(struct source *source, const struct config_source *config)
                                        strlen(config->socket.endpoint));
     source->record->tracker.guard = config->gap_guard;
 }
+
+void source_silence(struct source *source)
+{
+    for (int cause = 0; cause < LOSS_CAUSES; cause++)
+        source->gates[cause].silent = true;
+}

@@ -43,4 +43,7 @@ void source_free(struct source *source);
 void source_configure(struct source *source,
                       const struct config_source *config);
 
+/* Write none of its losses into the log from now on. */
+void source_silence(struct source *source);
+
 #endif
