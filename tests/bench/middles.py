@@ -15,13 +15,14 @@ WORK = {"pass": [], "route": ["route.lua"], "keys": ["keys_route.lua"]}
 
 
 def configuration(scripts, queue, source, sinks):
-    """kvgate's, as JSON, which is YAML too."""
+    """kvgate's, as JSON, which is YAML too.  Where it cannot compile it ends and says so."""
     streams = [{"name": f"s{number}", "connect": sink, "hwm": queue}
                for number, sink in enumerate(sinks)]
     filters = [{"script": str(FILTERS / script), "options": {"streams": len(sinks)}}
                for script in scripts]
     store = {"name": "store", "connect": source, "format": "mooncake", "hwm": queue}
-    return json.dumps({"sources": [store], "filters": filters, "streams": streams}, indent=1)
+    return json.dumps({"jit": "on", "sources": [store], "filters": filters, "streams": streams},
+                      indent=1)
 
 
 class Kvgate:
