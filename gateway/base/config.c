@@ -3,6 +3,7 @@
 #include "base/config_parts.h"
 #include "base/config_yaml.h"
 #include "base/memory.h"
+#include "base/secret.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -37,14 +38,25 @@ static void read_admin_bind(struct config_judge *judge,
     config->admin_mark = value->mark;
 }
 
+static void read_admin_token(struct config_judge *judge,
+                             const struct config_value *value, void *field)
+{
+    struct config *config = field;
+
+    config_read_path(judge, value, &config->admin_token_file);
+    config->admin_token_mark = value->mark;
+}
+
 static void read_admin(struct config_judge *judge,
                        const struct config_value *value, void *field)
 {
     static const struct config_key keys[] = {
         {"bind", read_admin_bind, 0, true},
+        {"token_file", read_admin_token, 0, false},
     };
 
-    config_read_map(judge, value, "admin", keys, 1, field);
+    config_read_map(judge, value, "admin", keys, sizeof keys / sizeof *keys,
+                    field);
 }
 
 static void read_level(struct config_judge *judge,
@@ -236,6 +248,8 @@ void config_free(struct config *config)
     free(config->dead_letters);
     free(config->script_path);
     free(config->admin_host);
+    free(config->admin_token_file);
+    secret_free(config->admin_token);
     free(config->log_level);
     free(config->path);
     free(config);
@@ -262,6 +276,15 @@ static char *found_beside(const char *directory, const char *name)
     buffer_print(&joined, "%s", name);
     buffer_put(&joined, "", 1);
     return (char *)joined.data;
+}
+
+char *config_beside(const struct config *config, const char *name)
+{
+    char *directory = directory_of(config->path);
+    char *path = found_beside(directory, name);
+
+    free(directory);
+    return path;
 }
 
 char **config_script_path(const struct config *config,

@@ -9,6 +9,7 @@
 #define BASE_CONFIG_H
 
 #include "base/buffer.h"
+#include "base/security.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,10 +47,22 @@ struct config_value {
 
 /* ---- the parts of a configuration ---- */
 
+/* `curve:` or `plain:`.  What lies in files is in `is` once config_read_secrets
+ * has read them. */
+struct config_security {
+    struct security is;
+    char *secret_file; /* secret_key_file or password_file */
+    char *server_key_file;
+    char *allow_file;
+    bool has_role; /* `is.server` was said */
+    struct config_mark mark, secret_mark, server_key_mark, allow_mark;
+};
+
 struct config_socket {
-    char *endpoint; /* libzmq endpoint, ${ENV} expanded */
-    bool bind;      /* else connect */
-    int hwm;        /* messages queued at the most */
+    char *endpoint;                   /* libzmq endpoint, ${ENV} expanded */
+    bool bind;                        /* else connect */
+    int hwm;                          /* messages queued at the most */
+    struct config_security *security; /* NULL: none */
     struct config_mark mark;
 };
 
@@ -139,6 +152,9 @@ struct config {
     char *admin_host; /* NULL: no admin server */
     uint16_t admin_port;
     struct config_mark admin_mark;
+    char *admin_token_file; /* NULL: POST needs no token */
+    struct config_mark admin_token_mark;
+    char *admin_token;  /* see config_read_secrets */
     char **script_path; /* directories, absolute or beside the file */
     size_t script_path_count;
     char *log_level; /* NULL: info */
@@ -182,6 +198,22 @@ struct config *config_load(const char *path, struct buffer *mistakes);
  * writes into a pipe may take for ever. */
 struct config *config_reload(const char *path, struct buffer *mistakes);
 
+/*
+ * Read the files of keys, passwords and tokens, which a configuration is
+ * complete without for all that opens no socket.  False, and a line of
+ * `mistakes` for each that is not as it should be.
+ */
+bool config_read_secrets(struct config *config, struct buffer *mistakes);
+
+/* Whether the socket can be reached from this machine alone. */
+bool config_socket_is_local(const struct config_socket *socket);
+bool config_admin_is_local(const struct config *config);
+
+/* The path `name` of the configuration: absolute, or beside the file.  Caller
+ * frees. */
+char *config_beside(const struct config *config, const char *name);
+
+/* Wipes secrets. */
 void config_free(struct config *config);
 
 /* What holds where a file says nothing. */

@@ -264,3 +264,9 @@ bool config_endpoint_reaches(const struct config_endpoint *target,
     return strcmp(target->host, bound->host) == 0 ||
            (bound->every_host && is_loopback(target->host));
 }
+
+bool config_endpoint_is_local(const struct config_endpoint *endpoint)
+{
+    return endpoint->transport != CONFIG_TCP || is_loopback(endpoint->host) ||
+           strcmp(endpoint->host, "lo") == 0;
+}

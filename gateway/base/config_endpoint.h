@@ -45,4 +45,7 @@ bool config_endpoint_clashes(const struct config_endpoint *a,
 bool config_endpoint_reaches(const struct config_endpoint *target,
                              const struct config_endpoint *bound);
 
+/* Whether it is of this machine alone: ipc, inproc, a loopback address. */
+bool config_endpoint_is_local(const struct config_endpoint *endpoint);
+
 #endif

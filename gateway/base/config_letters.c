@@ -18,6 +18,8 @@ static const struct config_key letters_keys[] = {
     {"connect", config_read_connect, AT(socket), false},
     {"topic", config_read_topic, AT(topic), false},
     {"hwm", config_read_hwm, AT(socket.hwm), false},
+    {"curve", config_read_curve, AT(socket), false},
+    {"plain", config_read_plain, AT(socket), false},
 };
 
 void config_read_dead_letters(struct config_judge *judge,
@@ -40,10 +42,12 @@ void config_read_dead_letters(struct config_judge *judge,
     config->dead_letters = letters;
     seen = config_read_map(judge, value, "dead_letters", letters_keys,
                            sizeof letters_keys / sizeof *letters_keys, letters);
-    if (value->kind == CONFIG_MAP)
-        config_check_socket(judge, value, "dead_letters",
-                            seen & 1U << LETTERS_CONNECT,
-                            seen & 1U << LETTERS_BIND);
+    if (value->kind != CONFIG_MAP)
+        return;
+    config_check_socket(judge, value, "dead_letters",
+                        seen & 1U << LETTERS_CONNECT,
+                        seen & 1U << LETTERS_BIND);
+    config_check_security(judge, &letters->socket);
 }
 
 /* ---- the whole ---- */

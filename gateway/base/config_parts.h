@@ -2,8 +2,8 @@
  * config_parts - the readers of the configuration's larger parts
  *
  * Each has a file: config_source.c, config_stream.c, config_filter.c,
- * config_accept.c, config_limits.c, config_letters.c; config_whole.c and
- * config_addresses.c look at what no part can see alone.
+ * config_accept.c, config_limits.c, config_letters.c, config_security.c;
+ * config_whole.c and config_addresses.c look at what no part can see alone.
  */
 #ifndef BASE_CONFIG_PARTS_H
 #define BASE_CONFIG_PARTS_H
@@ -36,6 +36,17 @@ void config_read_filters(struct config_judge *judge,
 void config_read_accept(struct config_judge *judge,
                         const struct config_value *value, void *field);
 
+/* struct config_socket, whose security they make */
+void config_read_curve(struct config_judge *judge,
+                       const struct config_value *value, void *field);
+void config_read_plain(struct config_judge *judge,
+                       const struct config_value *value, void *field);
+
+/* Behind the other keys of the socket: which end is the server, and what it
+ * must have. */
+void config_check_security(struct config_judge *judge,
+                           struct config_socket *socket);
+
 /* Names, and which source feeds which stream. */
 void config_check_whole(struct config_judge *judge);
 
@@ -46,6 +57,8 @@ void config_check_letters(struct config_judge *judge);
 /* Sockets bound twice, and loops. */
 void config_check_addresses(struct config_judge *judge);
 
+/* What lies under it. */
+void config_socket_clear(struct config_socket *socket);
 void config_source_clear(struct config_source *source);
 void config_stream_clear(struct config_stream *stream);
 void config_filters_clear(struct config_filters *filters);

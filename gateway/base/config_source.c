@@ -28,6 +28,8 @@ static const struct config_key source_keys[] = {
     {"format", read_format, AT(format), false},
     {"topic", config_read_topic, AT(topic), false},
     {"hwm", config_read_hwm, AT(socket.hwm), false},
+    {"curve", config_read_curve, AT(socket), false},
+    {"plain", config_read_plain, AT(socket), false},
     {"gap_guard", config_read_bool, AT(gap_guard), false},
 };
 
@@ -48,10 +50,11 @@ static void read_source(struct config_judge *judge,
     };
     seen = config_read_map(judge, value, "a source", source_keys,
                            sizeof source_keys / sizeof *source_keys, source);
-    if (value->kind == CONFIG_MAP)
-        config_check_socket(judge, value, "a source",
-                            seen & 1U << SOURCE_CONNECT,
-                            seen & 1U << SOURCE_BIND);
+    if (value->kind != CONFIG_MAP)
+        return;
+    config_check_socket(judge, value, "a source", seen & 1U << SOURCE_CONNECT,
+                        seen & 1U << SOURCE_BIND);
+    config_check_security(judge, &source->socket);
 }
 
 void config_read_sources(struct config_judge *judge,
@@ -71,7 +74,7 @@ void config_read_sources(struct config_judge *judge,
 void config_source_clear(struct config_source *source)
 {
     free(source->name);
-    free(source->socket.endpoint);
+    config_socket_clear(&source->socket);
     free(source->topic);
     *source = (struct config_source){0};
 }

@@ -37,6 +37,8 @@ static const struct config_key stream_keys[] = {
     {"connect", config_read_connect, AT(socket), false},
     {"topic", config_read_topic, AT(topic), false},
     {"hwm", config_read_hwm, AT(socket.hwm), false},
+    {"curve", config_read_curve, AT(socket), false},
+    {"plain", config_read_plain, AT(socket), false},
     {"sources", read_feeds, 0, false},
     {"accept", config_read_accept, 0, false},
     {"filters", config_read_filters, AT(filters), false},
@@ -62,10 +64,11 @@ static void read_stream(struct config_judge *judge,
     };
     seen = config_read_map(judge, value, "a stream", stream_keys,
                            sizeof stream_keys / sizeof *stream_keys, stream);
-    if (value->kind == CONFIG_MAP)
-        config_check_socket(judge, value, "a stream",
-                            seen & 1U << STREAM_CONNECT,
-                            seen & 1U << STREAM_BIND);
+    if (value->kind != CONFIG_MAP)
+        return;
+    config_check_socket(judge, value, "a stream", seen & 1U << STREAM_CONNECT,
+                        seen & 1U << STREAM_BIND);
+    config_check_security(judge, &stream->socket);
 }
 
 void config_read_streams(struct config_judge *judge,
@@ -86,7 +89,7 @@ void config_read_streams(struct config_judge *judge,
 void config_stream_clear(struct config_stream *stream)
 {
     free(stream->name);
-    free(stream->socket.endpoint);
+    config_socket_clear(&stream->socket);
     free(stream->topic);
     free(stream->sources);
     config_accept_clear(stream);

@@ -47,7 +47,7 @@ describe("config_letters", function()
       "both addresses, and a key of streams that letters have not",
       file { more = 'dead_letters: §{ bind: "ipc:///a", connect: "ipc:///b", §name: x }' },
       "dead_letters with both connect and bind, expected one of the two",
-      'unknown key of dead_letters "name", expected one of bind, connect, topic, hwm',
+      'unknown key of dead_letters "name", expected one of bind, connect, topic, hwm, curve, plain',
     },
     {
       "misspelt words, with the nearest",

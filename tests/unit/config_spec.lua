@@ -213,6 +213,8 @@ sources:
       admin = file { more = "admin: " .. unknown },
       log = file { more = "log: " .. unknown },
       dead_letters = file { more = "dead_letters: " .. unknown },
+      curve = source("connect: ipc:///a, curve: " .. unknown),
+      plain = source("connect: ipc:///a, plain: " .. unknown),
     } do
       assert.same(known_keys(yaml), documented[section])
     end

@@ -21,6 +21,7 @@ int luaopen_gateway(lua_State *L)
     lua_newtable(L);
     module_base(L);
     module_arena(L);
+    module_security(L);
     module_recording(L);
     module_codec(L);
     module_script(L);

@@ -12,6 +12,7 @@
 
 void module_base(lua_State *L);      /* config, json, metrics, log */
 void module_arena(lua_State *L);     /* arenas */
+void module_security(lua_State *L);  /* keys and files of secrets */
 void module_recording(lua_State *L); /* recordings */
 void module_codec(lua_State *L);     /* cursor, event, batch, builder */
 void module_script(lua_State *L);    /* scripts */
