@@ -1,8 +1,9 @@
 #include "io/draft.h"
 
-static bool has_plan(struct draft *draft)
+/* Secrets are read although a script is wrong: all mistakes in one run. */
+static bool is_complete(struct draft *draft, struct buffer *mistakes)
 {
-    if (draft->plan != NULL)
+    if (config_read_secrets(draft->config, mistakes) && draft->plan != NULL)
         return true;
     draft_free(draft);
     return false;
@@ -16,7 +17,7 @@ bool draft_load(struct draft *draft, const char *path,
         return false;
     draft->plan = plan_new(draft->config, installed->directories,
                            installed->count, false, NULL, mistakes);
-    return has_plan(draft);
+    return is_complete(draft, mistakes);
 }
 
 bool draft_reload(struct draft *draft, const char *path,
@@ -29,7 +30,7 @@ bool draft_reload(struct draft *draft, const char *path,
     draft->plan =
         trial_plan(trial, relay, draft->config, installed->directories,
                    installed->count, skip, mistakes);
-    return has_plan(draft);
+    return is_complete(draft, mistakes);
 }
 
 void draft_free(struct draft *draft)

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "io/clock.h"
+#include "io/watch.h"
 #include "relay/pipeline.h"
 #include "relay/report.h"
 
@@ -19,6 +20,7 @@ static void show_metrics(void *context, struct buffer *out)
     const struct gateway *gateway = context;
 
     report_metrics(gateway->relay, out);
+    watch_metrics(gateway->ports, out);
 }
 
 static void show_status(void *context, struct buffer *out)
@@ -26,11 +28,6 @@ static void show_status(void *context, struct buffer *out)
     const struct gateway *gateway = context;
 
     report_status(gateway->relay, out);
-}
-
-static bool is_connected(const struct port *source)
-{
-    return monitor_live(inlet_monitor(source->inlet)) > 0;
 }
 
 static bool show_ready(void *context, struct buffer *out)
@@ -42,7 +39,7 @@ static bool show_ready(void *context, struct buffer *out)
     for (size_t i = 0; i < ports->source_count; i++) {
         const struct port *source = &ports->sources[i];
 
-        if (is_connected(source))
+        if (port_is_connected(source))
             continue;
         ready = false;
         buffer_print(out, "source \"%s\" is not connected: %s\n", source->name,
@@ -71,6 +68,8 @@ static bool open_admin(struct gateway *gateway, const struct config *config,
         return true;
     gateway->admin =
         admin_open(config->admin_host, config->admin_port, &pages, error);
+    if (gateway->admin != NULL)
+        admin_set_token(gateway->admin, config->admin_token);
     return gateway->admin != NULL;
 }
 
@@ -91,6 +90,20 @@ static void log_ports(const struct gateway *gateway)
                  outlet_endpoint(ports->streams[i].outlet));
 }
 
+static void log_admin(const struct gateway *gateway)
+{
+    const struct config *config = gateway->config;
+
+    log_line(LOG_INFO, "admin on http://%s", admin_address(gateway->admin));
+    if (config_admin_is_local(config))
+        return;
+    log_line(LOG_WARN, "admin: %s is open to other machines, unencrypted; %s",
+             admin_address(gateway->admin),
+             config->admin_token == NULL
+                 ? "whoever reaches it can reload: set admin.token_file"
+                 : "whoever reaches it can read all but the token");
+}
+
 /* Tell the relay which sockets it has. */
 static void join_relay(struct gateway *gateway)
 {
@@ -107,7 +120,7 @@ static void join_relay(struct gateway *gateway)
         const struct port *source = &ports->sources[i];
 
         relay_set_source_endpoint(relay, i, inlet_endpoint(source->inlet));
-        relay_source_connected(relay, i, is_connected(source));
+        relay_source_connected(relay, i, port_is_connected(source));
     }
 }
 
@@ -133,6 +146,8 @@ static void put_into_force(struct gateway *gateway, struct draft *draft,
 {
     relay_adopt(gateway->relay, draft->plan, clock_now());
     ports_commit(ports, draft->config, gateway->ports);
+    if (gateway->admin != NULL)
+        admin_set_token(gateway->admin, draft->config->admin_token);
     config_free(gateway->config);
     gateway->config = draft->config;
     gateway->ports = ports;
@@ -147,18 +162,23 @@ static void put_into_force(struct gateway *gateway, struct draft *draft,
 static bool open_sockets(struct gateway *gateway, const struct config *config,
                          struct ports **ports, struct error *error)
 {
-    gateway->context = socket_context_new(error);
-    if (gateway->context == NULL)
+    gateway->wire.pool = pool_new(POOL_IDLE_MAX);
+    gateway->wire.context = socket_context_new(error);
+    if (gateway->wire.context == NULL)
         return false;
-    *ports = ports_open(gateway->context, gateway->pool, config, NULL, error);
+    gateway->wire.zap = zap_new(gateway->wire.context, error);
+    if (gateway->wire.zap == NULL)
+        return false;
+    *ports = ports_open(&gateway->wire, config, NULL, error);
     return *ports != NULL;
 }
 
 static void close_sockets(struct gateway *gateway)
 {
     ports_close(gateway->ports);
-    socket_context_free(gateway->context);
-    pool_free(gateway->pool);
+    zap_free(gateway->wire.zap);
+    socket_context_free(gateway->wire.context);
+    pool_free(gateway->wire.pool);
 }
 
 struct gateway *gateway_open(struct draft *draft, const char *path,
@@ -170,7 +190,6 @@ struct gateway *gateway_open(struct draft *draft, const char *path,
 
     gateway->path = path;
     gateway->installed = installed;
-    gateway->pool = pool_new(POOL_IDLE_MAX);
     if (!open_sockets(gateway, draft->config, &ports, error) ||
         !open_admin(gateway, draft->config, error)) {
         gateway->ports = ports;
@@ -181,8 +200,9 @@ struct gateway *gateway_open(struct draft *draft, const char *path,
     gateway->relay = relay_new();
     put_into_force(gateway, draft, ports);
     log_ports(gateway);
+    ports_warn_of_strangers(ports);
     if (gateway->admin != NULL)
-        log_line(LOG_INFO, "admin on http://%s", admin_address(gateway->admin));
+        log_admin(gateway);
     return gateway;
 }
 
@@ -230,14 +250,14 @@ static enum reload_end try_reload(struct gateway *gateway,
     if (!draft_reload(&draft, gateway->path, gateway->installed, gateway->relay,
                       reload->force, &reload->trial, &reload->mistakes))
         return end_of(reload->trial.end);
-    ports = ports_open(gateway->context, gateway->pool, draft.config,
-                       gateway->ports, &error);
+    ports = ports_open(&gateway->wire, draft.config, gateway->ports, &error);
     if (ports == NULL) {
         buffer_print(&reload->mistakes, "%s\n", error.text);
         draft_free(&draft);
         return RELOAD_REFUSED;
     }
     check_admin(gateway->config, draft.config, &reload->notes);
+    ports_tell_kept(ports, &reload->notes);
     trial_tell_state(gateway->relay, draft.plan, &reload->notes);
     put_into_force(gateway, &draft, ports);
     if (reload->trial.tried < reload->trial.messages)
@@ -270,65 +290,35 @@ void gateway_reload(struct gateway *gateway, struct reload *reload)
     buffer_free(&text);
 }
 
-/* ---- connections ---- */
-
-static void log_change(struct port *source, enum monitor_change change,
-                       const char *endpoint, size_t live)
-{
-    bool bound = source->socket->bind;
-
-    if (change == MONITOR_CONNECTED)
-        log_gated(&source->gate, LOG_INFO, "source \"%s\": %s %s", source->name,
-                  bound ? "a publisher came to" : "connected to", endpoint);
-    else if (bound)
-        log_gated(&source->gate, LOG_WARN,
-                  "source \"%s\": a publisher left %s, %zu still there",
-                  source->name, endpoint, live);
-    else
-        log_gated(&source->gate, LOG_WARN,
-                  "source \"%s\": lost the connection to %s, reconnecting",
-                  source->name, endpoint);
-}
+/* ---- what nothing else wakes ---- */
 
 void gateway_watch(struct gateway *gateway, size_t index)
 {
     struct port *source = &gateway->ports->sources[index];
-    struct monitor *monitor = inlet_monitor(source->inlet);
-    enum monitor_change change;
-    const char *endpoint;
 
-    while ((change = monitor_read(monitor, &endpoint)) != MONITOR_NOTHING) {
-        size_t live = monitor_live(monitor);
-
-        log_change(source, change, endpoint, live);
-        relay_source_connected(gateway->relay, index, live > 0);
-    }
+    if (watch_port(source))
+        relay_source_connected(gateway->relay, index,
+                               port_is_connected(source));
 }
 
-enum { PATIENCE = 5, REMINDER = 300 }; /* looks, about one a second */
-
-/* libzmq tries for ever and says nothing, not even of a name that does not
- * exist: whoever misspelt it should hear. */
-static void watch_silence(struct port *source)
+void gateway_let_in(struct gateway *gateway)
 {
-    source->waited = is_connected(source) ? 0 : source->waited + 1;
-    if (source->waited % REMINDER != PATIENCE)
-        return;
-    log_line(LOG_WARN,
-             source->socket->bind
-                 ? "source \"%s\": no publisher has come to %s"
-                 : "source \"%s\": no connection to %s, still trying",
-             source->name, inlet_endpoint(source->inlet));
+    zap_serve(gateway->wire.zap);
 }
 
 void gateway_service(struct gateway *gateway)
 {
     const struct ports *ports = gateway->ports;
 
-    for (size_t i = 0; i < ports->stream_count; i++)
+    for (size_t i = 0; i < ports->stream_count; i++) {
         outlet_service(ports->streams[i].outlet);
+        watch_port(&ports->streams[i]);
+        watch_refusal(&ports->streams[i]);
+    }
+    gateway_let_in(gateway);
     for (size_t i = 0; i < ports->source_count; i++) {
-        log_gate_tick(&ports->sources[i].gate);
+        gateway_watch(gateway, i);
+        watch_refusal(&ports->sources[i]);
         watch_silence(&ports->sources[i]);
     }
     /* After its connections were all taken, it listens again only when run. */

@@ -23,8 +23,7 @@ struct gateway {
     const char *path;                  /* of the configuration; borrowed */
     const struct installed *installed; /* borrowed */
     struct config *config;             /* in force */
-    void *context;
-    struct pool *pool;
+    struct wire wire;
     struct ports *ports;
     struct admin *admin; /* NULL: none configured */
     uint64_t generation; /* 1 after the start, one more each reload */
@@ -48,6 +47,9 @@ void gateway_reload(struct gateway *gateway, struct reload *reload);
 
 /* Read what happened to the connections of a source. */
 void gateway_watch(struct gateway *gateway, size_t source);
+
+/* Answer who may come in. */
+void gateway_let_in(struct gateway *gateway);
 
 /* Once a second: look after what nothing else wakes. */
 void gateway_service(struct gateway *gateway);

@@ -94,12 +94,36 @@ static void change_topic(struct inlet *inlet, const char *topic)
 void inlet_configure(struct inlet *inlet, const struct socket_options *options,
                      const char *topic)
 {
-    if (inlet->hwm != options->hwm) {
+    if (inlet->hwm < options->hwm) {
         inlet->hwm = options->hwm;
-        socket_set_hwm(inlet->socket, options->hwm);
+        socket_raise_hwm(inlet->socket, options->hwm);
     }
     if (strcmp(inlet->topic, topic) != 0)
         change_topic(inlet, topic);
+}
+
+int inlet_hwm(const struct inlet *inlet)
+{
+    return inlet->hwm;
+}
+
+void inlet_reconnect(struct inlet *inlet)
+{
+    socket_reconnect(inlet->socket, inlet->endpoint);
+}
+
+void inlet_unbind(struct inlet *inlet)
+{
+    socket_release(inlet->socket, inlet->endpoint);
+}
+
+bool inlet_rebind(struct inlet *inlet, const struct socket_options *options,
+                  struct error *error)
+{
+    if (!socket_attach(inlet->socket, options, error))
+        return false;
+    inlet->file = endpoint_file(options->endpoint);
+    return true;
 }
 
 const char *inlet_endpoint(const struct inlet *inlet)

@@ -30,9 +30,22 @@ struct inlet *inlet_open(void *context, const struct socket_options *options,
                          const char *topic, bool watch, struct error *error);
 void inlet_close(struct inlet *inlet);
 
-/* Take over a changed queue bound or topic prefix. */
+/* Take over a higher queue bound, see socket_raise_hwm, and another topic
+ * prefix. */
 void inlet_configure(struct inlet *inlet, const struct socket_options *options,
                      const char *topic);
+
+/* The queue bound that it has. */
+int inlet_hwm(const struct inlet *inlet);
+
+/* Try again after the peer has said no. */
+void inlet_reconnect(struct inlet *inlet);
+
+/* Give its address up for another socket; and, if that came to nothing, take
+ * it again. */
+void inlet_unbind(struct inlet *inlet);
+bool inlet_rebind(struct inlet *inlet, const struct socket_options *options,
+                  struct error *error);
 
 /* Where it really is.  Borrowed. */
 const char *inlet_endpoint(const struct inlet *inlet);

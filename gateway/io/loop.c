@@ -15,7 +15,7 @@ enum {
 };
 
 /* Places in the poll set; the connections and queues of sources follow. */
-enum { POLL_SIGNALS = 0, POLL_ADMIN, POLL_SOURCES };
+enum { POLL_SIGNALS = 0, POLL_ADMIN, POLL_ZAP, POLL_SOURCES };
 
 struct loop {
     struct gateway *gateway;
@@ -61,6 +61,8 @@ static void make_polls(struct loop *loop)
     loop->polls[POLL_SIGNALS] = wait_for(signals_descriptor());
     loop->polls[POLL_ADMIN] = wait_for(
         gateway->admin == NULL ? -1 : admin_descriptor(gateway->admin));
+    loop->polls[POLL_ZAP] = wait_for(zap_descriptor(gateway->wire.zap));
+    gateway_let_in(loop->gateway); /* or its descriptor stays silent */
     for (size_t i = 0; i < loop->sources; i++) {
         struct inlet *inlet = ports->sources[i].inlet;
 
@@ -142,6 +144,8 @@ static void serve_polls(struct loop *loop)
     for (size_t i = 0; i < loop->sources; i++)
         if (monitor_poll(loop, i)->revents != 0)
             gateway_watch(gateway, i);
+    if (loop->polls[POLL_ZAP].revents != 0)
+        gateway_let_in(gateway);
     if (loop->polls[POLL_SIGNALS].revents != 0)
         serve_signals(loop);
     if (gateway->admin != NULL && (loop->polls[POLL_ADMIN].revents != 0 ||

@@ -14,7 +14,10 @@
 enum {
     ENDPOINT_MAX = 256,
     EVENTS = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_ACCEPTED |
-             ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED
+             ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED |
+             ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
+             ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
+             ZMQ_EVENT_HANDSHAKE_FAILED_AUTH
 };
 
 struct connection {
@@ -28,11 +31,15 @@ struct monitor {
     struct connection *connections; /* in the order they came about */
     size_t count, capacity;
     char endpoint[ENDPOINT_MAX]; /* of the last event */
+    uint64_t refused[MONITOR_REFUSALS];
+    enum monitor_refusal refusal; /* the last one */
+    uint32_t reason;              /* of it, in libzmq's numbers */
 };
 
 struct monitor *monitor_new(void *context, void *socket, struct error *error)
 {
     struct monitor *monitor = memory_new(sizeof *monitor);
+    const int unbounded = 0; /* or a full queue would stop libzmq's thread */
     char address[64];
 
     monitor->watched = socket;
@@ -40,6 +47,8 @@ struct monitor *monitor_new(void *context, void *socket, struct error *error)
              (uintptr_t)socket);
     monitor->pair = zmq_socket(context, ZMQ_PAIR);
     if (monitor->pair == NULL ||
+        zmq_setsockopt(monitor->pair, ZMQ_RCVHWM, &unbounded,
+                       sizeof unbounded) != 0 ||
         zmq_socket_monitor(socket, address, EVENTS) != 0 ||
         zmq_connect(monitor->pair, address) != 0) {
         error_set(error, "cannot watch its connections: %s",
@@ -116,6 +125,41 @@ static enum monitor_change drop_connection(struct monitor *monitor,
     return MONITOR_NOTHING;
 }
 
+static enum monitor_change refuse(struct monitor *monitor,
+                                  enum monitor_refusal refusal, uint32_t reason)
+{
+    monitor->refused[refusal]++;
+    monitor->refusal = refusal;
+    monitor->reason = reason;
+    return MONITOR_REFUSED;
+}
+
+uint64_t monitor_refused(const struct monitor *monitor,
+                         enum monitor_refusal refusal)
+{
+    return monitor->refused[refusal];
+}
+
+enum monitor_refusal monitor_refusal(const struct monitor *monitor)
+{
+    return monitor->refusal;
+}
+
+const char *monitor_reason(const struct monitor *monitor)
+{
+    if (monitor->refusal == MONITOR_BY_KEY)
+        return "the key or password is not let in";
+    switch (monitor->reason) {
+    case ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH:
+        return "one end speaks CURVE or PLAIN, the other does not";
+    case ZMQ_PROTOCOL_ERROR_ZMTP_CRYPTOGRAPHIC:
+    case ZMQ_PROTOCOL_ERROR_ZMTP_KEY_EXCHANGE:
+        return "the client knows another server key";
+    default:
+        return "the peer went away, speaks another mechanism or no ZMTP";
+    }
+}
+
 static enum monitor_change apply(struct monitor *monitor, unsigned event,
                                  uint32_t value)
 {
@@ -126,6 +170,11 @@ static enum monitor_change apply(struct monitor *monitor, unsigned event,
         return MONITOR_NOTHING;
     case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
         return finish_handshake(monitor);
+    case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
+        return refuse(monitor, MONITOR_BY_KEY, value);
+    case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
+    case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
+        return refuse(monitor, MONITOR_BY_HANDSHAKE, value);
     case ZMQ_EVENT_DISCONNECTED:
         return drop_connection(monitor, value);
     default:

@@ -11,13 +11,22 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct monitor;
 
 enum monitor_change {
     MONITOR_NOTHING = 0, /* no more news */
     MONITOR_CONNECTED,
-    MONITOR_LOST
+    MONITOR_LOST,
+    MONITOR_REFUSED /* a handshake came to nothing, see monitor_reason */
+};
+
+/* Why handshakes came to nothing. */
+enum monitor_refusal {
+    MONITOR_BY_KEY = 0,   /* a key or password that is not let in */
+    MONITOR_BY_HANDSHAKE, /* another mechanism or key, or no ZMTP at all */
+    MONITOR_REFUSALS
 };
 
 /* Must be called before `socket` is attached to an address. */
@@ -35,5 +44,13 @@ enum monitor_change monitor_read(struct monitor *monitor,
 
 /* Connections that are alive, as far as read. */
 size_t monitor_live(const struct monitor *monitor);
+
+/* How many handshakes came to nothing, as far as read. */
+uint64_t monitor_refused(const struct monitor *monitor,
+                         enum monitor_refusal refusal);
+
+/* Of the last MONITOR_REFUSED: by what, and in words. */
+enum monitor_refusal monitor_refusal(const struct monitor *monitor);
+const char *monitor_reason(const struct monitor *monitor);
 
 #endif

@@ -17,11 +17,27 @@ enum {
 
 struct outlet {
     void *socket;
+    struct monitor *monitor;
     struct pool *pool;
     char *endpoint;
     uint64_t file; /* of a bound ipc path */
     int hwm;
 };
+
+static bool open_socket(struct outlet *outlet, void *context,
+                        const struct socket_options *options,
+                        struct error *error)
+{
+    outlet->socket = socket_new(context, SOCKET_PUB, options, error);
+    if (outlet->socket == NULL)
+        return false;
+    outlet->monitor = monitor_new(context, outlet->socket, error);
+    if (outlet->monitor == NULL) {
+        error_prefix(error, "%s", options->owner);
+        return false;
+    }
+    return socket_attach(outlet->socket, options, error);
+}
 
 struct outlet *outlet_open(void *context, struct pool *pool,
                            const struct socket_options *options,
@@ -31,9 +47,7 @@ struct outlet *outlet_open(void *context, struct pool *pool,
 
     outlet->pool = pool;
     outlet->hwm = options->hwm;
-    outlet->socket = socket_new(context, SOCKET_PUB, options, error);
-    if (outlet->socket == NULL ||
-        !socket_attach(outlet->socket, options, error)) {
+    if (!open_socket(outlet, context, options, error)) {
         outlet_close(outlet);
         return NULL;
     }
@@ -47,6 +61,7 @@ void outlet_close(struct outlet *outlet)
 {
     if (outlet == NULL)
         return;
+    monitor_free(outlet->monitor);
     if (outlet->endpoint != NULL)
         endpoint_remove(outlet->endpoint, outlet->file);
     socket_close(outlet->socket);
@@ -57,10 +72,39 @@ void outlet_close(struct outlet *outlet)
 void outlet_configure(struct outlet *outlet,
                       const struct socket_options *options)
 {
-    if (outlet->hwm == options->hwm)
+    if (outlet->hwm >= options->hwm)
         return;
     outlet->hwm = options->hwm;
-    socket_set_hwm(outlet->socket, options->hwm);
+    socket_raise_hwm(outlet->socket, options->hwm);
+}
+
+int outlet_hwm(const struct outlet *outlet)
+{
+    return outlet->hwm;
+}
+
+void outlet_reconnect(struct outlet *outlet)
+{
+    socket_reconnect(outlet->socket, outlet->endpoint);
+}
+
+void outlet_unbind(struct outlet *outlet)
+{
+    socket_release(outlet->socket, outlet->endpoint);
+}
+
+bool outlet_rebind(struct outlet *outlet, const struct socket_options *options,
+                   struct error *error)
+{
+    if (!socket_attach(outlet->socket, options, error))
+        return false;
+    outlet->file = endpoint_file(options->endpoint);
+    return true;
+}
+
+struct monitor *outlet_monitor(struct outlet *outlet)
+{
+    return outlet->monitor;
 }
 
 const char *outlet_endpoint(const struct outlet *outlet)

@@ -9,6 +9,7 @@
 #define IO_OUTLET_H
 
 #include "base/error.h"
+#include "io/monitor.h"
 #include "io/pool.h"
 #include "io/socket.h"
 #include "relay/sink.h"
@@ -22,9 +23,24 @@ struct outlet *outlet_open(void *context, struct pool *pool,
                            struct error *error);
 void outlet_close(struct outlet *outlet);
 
-/* Take over a changed queue bound. */
+/* Take over a higher queue bound, see socket_raise_hwm. */
 void outlet_configure(struct outlet *outlet,
                       const struct socket_options *options);
+
+/* The queue bound that it has. */
+int outlet_hwm(const struct outlet *outlet);
+
+/* Try again after the peer has said no. */
+void outlet_reconnect(struct outlet *outlet);
+
+/* Give its address up for another socket; and, if that came to nothing, take
+ * it again. */
+void outlet_unbind(struct outlet *outlet);
+bool outlet_rebind(struct outlet *outlet, const struct socket_options *options,
+                   struct error *error);
+
+/* Its subscribers; to be read now and then.  Borrowed. */
+struct monitor *outlet_monitor(struct outlet *outlet);
 
 /* Where it really is.  Borrowed. */
 const char *outlet_endpoint(const struct outlet *outlet);

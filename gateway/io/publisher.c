@@ -18,7 +18,7 @@ static void *new_socket(void *context, const struct socket_options *options,
     }
     if (hears)
         zmq_setsockopt(socket, ZMQ_XPUB_VERBOSE, &verbose, sizeof verbose);
-    socket_set_hwm(socket, options->hwm);
+    socket_raise_hwm(socket, options->hwm);
     return socket;
 }
 
@@ -31,6 +31,7 @@ bool publisher_open(struct publisher *publisher,
         return false;
     publisher->socket = new_socket(publisher->context, options, hears, error);
     if (publisher->socket == NULL ||
+        !socket_secure(publisher->socket, options, error) ||
         !socket_attach(publisher->socket, options, error))
         return false;
     publisher->endpoint = socket_endpoint(publisher->socket);

@@ -11,7 +11,7 @@
 
 enum {
     IO_THREADS = 2,
-    SOCKETS_MAX = 16384, /* streams, sources and what watches them */
+    SOCKETS_MAX = 32768, /* streams, sources, and two to watch each */
     RECONNECT_FIRST_MS = 100,
     RECONNECT_MAX_MS = 1000,
     CONNECT_TIMEOUT_MS = 5000,
@@ -20,6 +20,7 @@ enum {
     KEEPALIVE_PROBES = 3,
     BIND_TRIES = 10,
     BIND_AGAIN_MS = 10,
+    RELEASE_TRIES = 100,
     ENDPOINT_MAX = 1024
 };
 
@@ -89,6 +90,65 @@ static void set_liveness(void *socket)
     set_number(socket, ZMQ_TCP_KEEPALIVE_CNT, KEEPALIVE_PROBES);
 }
 
+bool socket_has_curve(void)
+{
+    return zmq_has("curve") != 0;
+}
+
+static bool set_text(void *socket, int option, const char *text)
+{
+    return zmq_setsockopt(socket, option, text, strlen(text)) == 0;
+}
+
+static bool set_curve(void *socket, const struct security *security)
+{
+    char public_key[Z85_KEY + 1];
+    bool done = set_text(socket, ZMQ_CURVE_SECRETKEY, security->secret_key);
+
+    if (security->server) {
+        set_number(socket, ZMQ_CURVE_SERVER, 1);
+        return done;
+    }
+    return done && zmq_curve_public(public_key, security->secret_key) == 0 &&
+           set_text(socket, ZMQ_CURVE_PUBLICKEY, public_key) &&
+           set_text(socket, ZMQ_CURVE_SERVERKEY, security->server_key);
+}
+
+static bool set_plain(void *socket, const struct security *security)
+{
+    if (security->server) {
+        set_number(socket, ZMQ_PLAIN_SERVER, 1);
+        return true;
+    }
+    return set_text(socket, ZMQ_PLAIN_USERNAME, security->username) &&
+           set_text(socket, ZMQ_PLAIN_PASSWORD, security->password);
+}
+
+bool socket_secure(void *socket, const struct socket_options *options,
+                   struct error *error)
+{
+    const struct security *security = options->security;
+    bool done = true;
+
+    if (security == NULL || security->kind == SECURITY_NONE)
+        return true;
+    if (security->kind == SECURITY_CURVE && !socket_has_curve()) {
+        error_set(error, "%s: this libzmq is built without CURVE",
+                  options->owner);
+        return false;
+    }
+    if (security->kind == SECURITY_CURVE)
+        done = set_curve(socket, security);
+    else
+        done = set_plain(socket, security);
+    if (done && security->server && options->domain != NULL)
+        done = set_text(socket, ZMQ_ZAP_DOMAIN, options->domain);
+    if (!done)
+        error_set(error, "%s: libzmq takes no such key or password",
+                  options->owner);
+    return done;
+}
+
 void *socket_new(void *context, enum socket_kind kind,
                  const struct socket_options *options, struct error *error)
 {
@@ -105,8 +165,11 @@ void *socket_new(void *context, enum socket_kind kind,
     zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &frame_max, sizeof frame_max);
     set_number(socket, ZMQ_LINGER, kind == SOCKET_PUB ? SOCKET_LINGER_MS : 0);
     set_liveness(socket);
-    socket_set_hwm(socket, options->hwm);
-    return socket;
+    socket_raise_hwm(socket, options->hwm);
+    if (socket_secure(socket, options, error))
+        return socket;
+    zmq_close(socket);
+    return NULL;
 }
 
 void socket_close(void *socket)
@@ -152,6 +215,24 @@ bool socket_attach(void *socket, const struct socket_options *options,
     return false;
 }
 
+/* libzmq's own thread does it; and it removes an ipc path as the last thing,
+ * whoever has bound it by then. */
+void socket_release(void *socket, const char *endpoint)
+{
+    int tries = 0;
+
+    if (zmq_unbind(socket, endpoint) != 0)
+        return;
+    while (endpoint_file(endpoint) != 0 && ++tries < RELEASE_TRIES)
+        poll(NULL, 0, BIND_AGAIN_MS);
+}
+
+void socket_reconnect(void *socket, const char *endpoint)
+{
+    zmq_disconnect(socket, endpoint);
+    zmq_connect(socket, endpoint);
+}
+
 char *socket_endpoint(void *socket)
 {
     char endpoint[ENDPOINT_MAX] = "";
@@ -170,7 +251,7 @@ int socket_descriptor(void *socket)
     return descriptor;
 }
 
-void socket_set_hwm(void *socket, int hwm)
+void socket_raise_hwm(void *socket, int hwm)
 {
     set_number(socket, ZMQ_SNDHWM, hwm);
     set_number(socket, ZMQ_RCVHWM, hwm);

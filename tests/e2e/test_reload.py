@@ -238,6 +238,43 @@ class Reload(GatewayCase):
         self.assertEqual(self.tags(), ["old", "old"])
 
 
+class QueueBounds(GatewayCase):
+    """A lower hwm used to mute peers for ever: 400 messages that libzmq's reader had not reported
+    yet were more than the new bound, so the queue was full although nothing lay in it."""
+
+    config = {
+        "sources": [{"name": "store", "gap_guard": False, "hwm": 1000}],
+        "streams": [{"name": "all", "hwm": 1000}],
+    }
+
+    def reload(self, hwm):
+        config = copy.deepcopy(self.config)
+        config["sources"][0]["hwm"] = config["streams"][0]["hwm"] = hwm
+        self.gateway.configure(config)
+        code, text = self.gateway.post("/reload")
+        self.assertEqual(code, 200, text)
+        return text
+
+    def pass_on(self, count):
+        self.subscriber.forget()
+        for index in range(count):
+            self.publisher.put(f"k{index}")
+        self.subscriber.wait_story([[f"k{index}"] for index in range(count)])
+
+    def test_a_lower_bound_takes_a_restart_and_mutes_nobody(self):
+        self.pass_on(400)
+        text = self.reload(100)
+        for name in ('source "store"', 'stream "all"'):
+            self.assertRegex(text, name + r": hwm stays \d+, a lower one takes a restart")
+        self.pass_on(400)
+
+    def test_a_higher_bound_is_taken_at_once(self):
+        self.pass_on(400)
+        self.assertNotIn("hwm stays", self.reload(5000))
+        self.pass_on(400)
+        self.assertIn("hwm stays 5000", self.reload(1000))
+
+
 class NewStreams(GatewayCase):
     config = {"sources": [{"name": "store", "gap_guard": False}], "streams": [{"name": "old"}]}
 

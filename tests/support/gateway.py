@@ -46,6 +46,11 @@ class Directory:
         path.write_text(text, encoding="utf-8")
         return path
 
+    def write_secret(self, name, text):
+        path = self.write(name, text)
+        path.chmod(0o600)
+        return path
+
     def ipc(self, name):
         return f"ipc://{self.path}/{name}"
 
@@ -173,9 +178,9 @@ class Gateway:
 
     # ---- the admin address ----
 
-    def get(self, path, method="GET", accept="*/*"):
+    def get(self, path, method="GET", accept="*/*", headers=None):
         request = urllib.request.Request(self.admin + path, method=method,
-                                         headers={"Accept": accept},
+                                         headers={"Accept": accept, **(headers or {})},
                                          data=b"" if method == "POST" else None)
         try:
             with urllib.request.urlopen(request, timeout=10 * SLOWNESS) as answer:
@@ -184,8 +189,8 @@ class Gateway:
             with error:
                 return error.code, error.read().decode("utf-8")
 
-    def post(self, path):
-        return self.get(path, "POST")
+    def post(self, path, headers=None):
+        return self.get(path, "POST", headers=headers)
 
     def status(self):
         return json.loads(self.get("/status")[1])

@@ -17,7 +17,9 @@ from support.event import TIMESTAMP, generation_c, pack_batch
 class Publisher:
     """Numbers its messages and events as a master does, unless it is told otherwise."""
 
-    def __init__(self, endpoint, bind=True, topic=b"", hwm=0):
+    def __init__(self, endpoint, bind=True, topic=b"", hwm=0, keys=None):
+        """`keys`: a function that gives the socket its keys, see curve.py."""
+        self.keys = keys
         self.endpoint = endpoint
         self.binds = bind
         self.topic = topic
@@ -35,6 +37,8 @@ class Publisher:
         self.socket.setsockopt(zmq.SNDHWM, self.hwm)
         self.socket.setsockopt(zmq.XPUB_VERBOSE, 1)
         self.socket.setsockopt(zmq.IPV6, 1)
+        if self.keys:
+            self.keys(self.socket)
         if self.binds:
             self.socket.bind(self.endpoint)
             self.endpoint = self.socket.getsockopt_string(zmq.LAST_ENDPOINT)

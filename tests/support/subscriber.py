@@ -54,7 +54,8 @@ def story(messages, base=0):
 class Subscriber:
     """`messages` holds what came since the last `forget()`, `base` the number before it."""
 
-    def __init__(self, endpoint, bind=False, topic=b""):
+    def __init__(self, endpoint, bind=False, topic=b"", keys=None):
+        """`keys`: a function that gives the socket its keys, see curve.py."""
         self.endpoint = endpoint
         self.messages = []
         self.base = 0
@@ -65,6 +66,8 @@ class Subscriber:
         self.socket.setsockopt(zmq.RECONNECT_IVL, 10)
         self.socket.setsockopt(zmq.IPV6, 1)
         self.socket.setsockopt(zmq.SUBSCRIBE, topic)
+        if keys:
+            keys(self.socket)
         if bind:
             self.socket.bind(endpoint)
             self.endpoint = self.socket.getsockopt_string(zmq.LAST_ENDPOINT)

@@ -1,0 +1,121 @@
+#include "io/watch.h"
+
+#include "base/metrics.h"
+
+#include <stddef.h>
+
+/* ---- the log ---- */
+
+static void log_change(struct port *source, enum monitor_change change,
+                       const char *endpoint)
+{
+    size_t live = monitor_live(port_monitor(source));
+    bool bound = source->socket->bind;
+
+    if (change == MONITOR_CONNECTED)
+        log_gated(&source->gate, LOG_INFO, "source \"%s\": %s %s", source->name,
+                  bound ? "a publisher came to" : "connected to", endpoint);
+    else if (bound)
+        log_gated(&source->gate, LOG_WARN,
+                  "source \"%s\": a publisher left %s, %zu still there",
+                  source->name, endpoint, live);
+    else
+        log_gated(&source->gate, LOG_WARN,
+                  "source \"%s\": lost the connection to %s, reconnecting",
+                  source->name, endpoint);
+}
+
+/* Whom the list refused is told by zap, which knows who it was. */
+static void log_refusal(struct port *port, const struct monitor *monitor,
+                        const char *endpoint)
+{
+    const struct config_security *security = port->socket->security;
+
+    if (monitor_refusal(monitor) == MONITOR_BY_KEY && security != NULL &&
+        security->is.server)
+        return;
+    log_gated(&port->gate, LOG_WARN,
+              "%s \"%s\": a handshake at %s came to nothing: %s", port->kind,
+              port->name, endpoint, monitor_reason(monitor));
+}
+
+bool watch_port(struct port *port)
+{
+    struct monitor *monitor = port_monitor(port);
+    enum monitor_change change;
+    const char *endpoint;
+    bool changed = false;
+
+    while ((change = monitor_read(monitor, &endpoint)) != MONITOR_NOTHING) {
+        if (change == MONITOR_REFUSED) {
+            log_refusal(port, monitor, endpoint);
+            port->refused = true;
+            continue;
+        }
+        changed = true;
+        if (port->inlet != NULL) /* subscribers come and go as they like */
+            log_change(port, change, endpoint);
+    }
+    log_gate_tick(&port->gate);
+    return changed;
+}
+
+/* libzmq gives up on a peer that said no for good; but lists of keys change. */
+void watch_refusal(struct port *port)
+{
+    if (port->refused && !port->socket->bind && !port_is_connected(port))
+        port_reconnect(port);
+    port->refused = false;
+}
+
+enum { PATIENCE = 5, REMINDER = 300 }; /* looks, about one a second */
+
+/* libzmq tries for ever and says nothing, not even of a name that does not
+ * exist: whoever misspelt it should hear. */
+void watch_silence(struct port *source)
+{
+    source->waited = port_is_connected(source) ? 0 : source->waited + 1;
+    if (source->waited % REMINDER != PATIENCE)
+        return;
+    log_line(LOG_WARN,
+             source->socket->bind
+                 ? "source \"%s\": no publisher has come to %s"
+                 : "source \"%s\": no connection to %s, still trying",
+             source->name, port_endpoint(source));
+}
+
+/* ---- metrics ---- */
+
+static void refused_metrics(struct metrics *metrics, const struct port *ports,
+                            size_t count)
+{
+    static const char *const causes[] = {
+        [MONITOR_BY_KEY] = "key", [MONITOR_BY_HANDSHAKE] = "handshake"};
+
+    for (size_t i = 0; i < count; i++)
+        for (int by = 0; by < MONITOR_REFUSALS; by++)
+            metrics_u64(metrics,
+                        monitor_refused(port_monitor(&ports[i]),
+                                        (enum monitor_refusal)by),
+                        ports[i].kind, ports[i].name, "cause", causes[by],
+                        NULL);
+}
+
+void watch_metrics(const struct ports *ports, struct buffer *out)
+{
+    struct metrics metrics = {.out = out};
+
+    for (size_t i = 0; i < ports->stream_count; i++)
+        watch_port(&ports->streams[i]); /* nothing else wakes for them */
+    metrics_family(&metrics, "kvgate_source_refused_total", "counter",
+                   "Handshakes of a source that came to nothing, by cause.");
+    refused_metrics(&metrics, ports->sources, ports->source_count);
+    metrics_family(&metrics, "kvgate_stream_refused_total", "counter",
+                   "Handshakes of a stream that came to nothing, by cause.");
+    refused_metrics(&metrics, ports->streams, ports->stream_count);
+    metrics_family(&metrics, "kvgate_stream_subscribers", "gauge",
+                   "Connections of a stream.");
+    for (size_t i = 0; i < ports->stream_count; i++)
+        metrics_u64(&metrics, monitor_live(port_monitor(&ports->streams[i])),
+                    "stream", ports->streams[i].name, NULL);
+}
