@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/secret.h"
 #include "io/clock.h"
 #include "io/listener.h"
 
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -34,12 +36,15 @@ struct admin {
     struct visit visits[CONNECTIONS_MAX];
     char address[160];
     struct admin_pages pages;
+    char *token; /* NULL: none is asked for */
+    struct log_gate gate;
 };
 
 /* What a request says besides its path. */
 struct request {
-    bool json;       /* it accepts that */
-    bool force;      /* ?force=true */
+    const char *authorization, *origin, *host; /* headers; NULL: none */
+    bool json;                                 /* it accepts that */
+    bool force;                                /* ?force=true */
     char wrong[160]; /* a query that means nothing; empty: there is none */
 };
 
@@ -48,6 +53,7 @@ struct answer {
     unsigned status;
     const char *type;
     const char *allow; /* for 405 */
+    bool challenge;    /* for 401 */
     struct buffer text;
 };
 
@@ -138,6 +144,65 @@ static bool is_allowed(const struct page *page, const char *method)
            (strcmp(page->method, "GET") == 0 && strcmp(method, "HEAD") == 0);
 }
 
+/* ---- who may change something ---- */
+
+static bool has_token(const struct admin *admin, const struct request *asked)
+{
+    static const char scheme[] = "Bearer ";
+    const char *given = asked->authorization;
+
+    if (given == NULL || strncasecmp(given, scheme, sizeof scheme - 1) != 0)
+        return false;
+    given += sizeof scheme - 1;
+    return secret_equals(admin->token, strlen(admin->token), given,
+                         strlen(given));
+}
+
+/* An address, or localhost: a name may lead to us by its owner's will. */
+static bool is_no_name(const char *host)
+{
+    static const char local[] = "localhost";
+    size_t size = sizeof local - 1;
+
+    if (strncasecmp(host, local, size) == 0)
+        return host[size] == '\0' || host[size] == ':';
+    return *host == '[' || host[strspn(host, "0123456789.:")] == '\0';
+}
+
+/* Browsers send an Origin with every POST; any page may make one send it. */
+static bool is_foreign(const struct request *asked)
+{
+    static const char scheme[] = "http://";
+
+    if (asked->origin == NULL)
+        return false;
+    return strncmp(asked->origin, scheme, sizeof scheme - 1) != 0 ||
+           asked->host == NULL ||
+           strcasecmp(asked->origin + sizeof scheme - 1, asked->host) != 0 ||
+           !is_no_name(asked->host);
+}
+
+/* False: it is refused, and the answer says why. */
+static bool may_change(struct admin *admin, struct answer *answer)
+{
+    if (admin->token != NULL && !has_token(admin, &answer->asked)) {
+        answer->status = MHD_HTTP_UNAUTHORIZED;
+        answer->challenge = true;
+        buffer_print(&answer->text, "this takes the header Authorization: "
+                                    "Bearer TOKEN, with the token of "
+                                    "admin.token_file\n");
+    } else if (admin->token == NULL && is_foreign(&answer->asked)) {
+        answer->status = MHD_HTTP_FORBIDDEN;
+        buffer_print(&answer->text,
+                     "a page of another site asked a browser to do this\n");
+    } else {
+        return true;
+    }
+    log_gated(&admin->gate, LOG_WARN, "admin: refused a POST: %.*s",
+              (int)answer->text.size - 1, (const char *)answer->text.data);
+    return false;
+}
+
 static void fill_answer(struct admin *admin, const char *path,
                         const char *method, struct answer *answer)
 {
@@ -153,7 +218,7 @@ static void fill_answer(struct admin *admin, const char *path,
         buffer_print(&answer->text, "%s takes %s; there are\n\n", page->path,
                      page->method);
         list_pages(&answer->text);
-    } else {
+    } else if (strcmp(page->method, "POST") != 0 || may_change(admin, answer)) {
         page->handle(admin, answer);
     }
 }
@@ -177,6 +242,9 @@ static enum MHD_Result queue_answer(struct MHD_Connection *connection,
     MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     if (answer->allow != NULL)
         MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, answer->allow);
+    if (answer->challenge)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE,
+                                "Bearer");
     result = MHD_queue_response(connection, answer->status, response);
     MHD_destroy_response(response);
     return result;
@@ -199,11 +267,21 @@ static enum MHD_Result read_query(void *context, enum MHD_ValueKind kind,
     return MHD_YES;
 }
 
+static const char *find_header(struct MHD_Connection *connection,
+                               const char *name)
+{
+    return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+}
+
 static void read_request(struct MHD_Connection *connection,
                          struct request *request)
 {
-    const char *accept = MHD_lookup_connection_value(
-        connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
+    const char *accept = find_header(connection, MHD_HTTP_HEADER_ACCEPT);
+
+    request->authorization =
+        find_header(connection, MHD_HTTP_HEADER_AUTHORIZATION);
+    request->origin = find_header(connection, MHD_HTTP_HEADER_ORIGIN);
+    request->host = find_header(connection, MHD_HTTP_HEADER_HOST);
 
     request->json = accept != NULL && strstr(accept, "application/json");
     MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, read_query,
@@ -320,6 +398,7 @@ struct admin *admin_open(const char *host, uint16_t port,
     }
     admin = memory_new(sizeof *admin);
     admin->pages = *given;
+    snprintf(admin->gate.about, sizeof admin->gate.about, "refused requests");
     listener_address(listener, admin->address, sizeof admin->address);
     admin->daemon = start_daemon(admin, listener);
     if (admin->daemon == NULL) {
@@ -338,7 +417,15 @@ void admin_close(struct admin *admin)
     if (admin == NULL)
         return;
     MHD_stop_daemon(admin->daemon);
+    secret_free(admin->token);
+    log_gate_end(&admin->gate);
     free(admin);
+}
+
+void admin_set_token(struct admin *admin, const char *token)
+{
+    secret_free(admin->token);
+    admin->token = token == NULL ? NULL : memory_text(token, strlen(token));
 }
 
 const char *admin_address(const struct admin *admin)
@@ -363,5 +450,6 @@ int admin_timeout(const struct admin *admin)
 void admin_run(struct admin *admin)
 {
     end_long_visits(admin);
+    log_gate_tick(&admin->gate);
     MHD_run(admin->daemon);
 }

@@ -8,6 +8,9 @@
  *   POST /reload   reads the configuration again; 200, or 409 or 422 and what
  *                  is wrong
  *
+ * GET is free.  POST wants `Authorization: Bearer TOKEN` when there is a token;
+ * and a browser's only from a page of this server itself.
+ *
  * No threads: the loop polls admin_descriptor and calls admin_run, which never
  * blocks.  Connections, how long they last and the size of requests are
  * bounded.
@@ -37,6 +40,9 @@ struct admin_pages {
 struct admin *admin_open(const char *host, uint16_t port,
                          const struct admin_pages *pages, struct error *error);
 void admin_close(struct admin *admin);
+
+/* What a POST must bring from now on; NULL: nothing.  Copied. */
+void admin_set_token(struct admin *admin, const char *token);
 
 /* "127.0.0.1:9480", as it really is.  Borrowed. */
 const char *admin_address(const struct admin *admin);

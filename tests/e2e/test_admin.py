@@ -6,7 +6,7 @@ import unittest
 
 from support.case import GatewayCase
 from support.deadline import until
-from support.gateway import Gateway
+from support.gateway import Directory, Gateway
 from support.publisher import Publisher
 
 CAUSES = ("gap", "guard", "restart", "frames", "sequence", "payload", "event", "filter", "space")
@@ -49,6 +49,10 @@ def expected_counters():
             yield f'kvgate_stream_{name}_total{{stream="{stream}"}}'
         for cause in STREAM_CAUSES:
             yield f'kvgate_stream_losses_total{{stream="{stream}",cause="{cause}"}}'
+    for side in ('source{"store"}', 'stream{"all"}', 'stream{"own"}'):
+        kind, name = side[:-1].split("{")
+        for cause in ("key", "handshake"):
+            yield f'kvgate_{kind}_refused_total{{{kind}={name},cause="{cause}"}}'
 
 
 class FromTheStart(unittest.TestCase):
@@ -213,6 +217,115 @@ class Admin(GatewayCase):
                 except OSError:
                     return False
         until(somebody_else_is_served, "an answer", 40)
+
+
+class Bounds(GatewayCase):
+    """A request is small and quick, or it is not served."""
+
+    def talk(self, request, port=None):
+        """All that the server says to these bytes."""
+        host, own = self.gateway.admin.removeprefix("http://").split(":")
+        with socket.create_connection((host, port or int(own))) as peer:
+            peer.settimeout(20)
+            answer = b""
+            try:
+                peer.sendall(request)
+                while piece := peer.recv(65536):
+                    answer += piece
+            except ConnectionError:
+                pass  # shown out while it was still talking
+            return answer
+
+    def test_headers_that_do_not_end_are_refused(self):
+        answer = self.talk(b"GET /healthz HTTP/1.1\r\nHost: x\r\nX: " + b"a" * 65536)
+        self.assertTrue(answer == b"" or re.match(rb"HTTP/1\.1 4\d\d ", answer), answer[:100])
+        self.assertEqual(self.gateway.get("/healthz")[0], 200)
+
+    def test_a_line_that_does_not_end_is_refused(self):
+        answer = self.talk(b"GET /" + b"a" * 65536 + b" HTTP/1.1\r\nHost: x\r\n\r\n")
+        self.assertTrue(answer == b"" or re.match(rb"HTTP/1\.1 4\d\d ", answer), answer[:100])
+        self.assertEqual(self.gateway.get("/healthz")[0], 200)
+
+    def test_a_body_is_let_go(self):
+        before = self.gateway.memory()
+        body = b"a" * (16 << 20)
+        answer = self.talk(b"POST /reload HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n"
+                           % len(body) + body)
+        self.assertIn(b"is in force", answer)
+        self.assertLess(self.gateway.memory() - before, 8 << 20)
+
+    def test_what_is_no_http_gets_no_more_than_a_refusal(self):
+        for noise in (b"\0" * 100 + b"\r\n\r\n", b"\xff\xfe\r\n\r\n", b"GET\r\n\r\n",
+                      b"GET / HTTP/9.9\r\n\r\n", b"\r\n" * 1000 + b"x\r\n\r\n"):
+            self.assertNotIn(b" 200 ", self.talk(noise)[:20])
+        self.assertEqual(self.gateway.get("/healthz")[0], 200)
+
+    def test_two_requests_on_one_connection_are_one(self):
+        answer = self.talk(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * 2)
+        self.assertEqual(answer.count(b"HTTP/1.1"), 1)
+
+
+class Changes(unittest.TestCase):
+    """Who may make the gateway change: POST."""
+
+    def start(self, **admin):
+        self.gateway = Gateway({**CONFIG, "admin": {"bind": "127.0.0.1:0", **admin}}, SCRIPTS,
+                               self.directory)
+        self.addCleanup(self.gateway.kill)
+        self.gateway.start()
+
+    def setUp(self):
+        self.directory = Directory()
+        self.addCleanup(self.directory.remove)
+
+    def post(self, **headers):
+        return self.gateway.post("/reload", headers)[0]
+
+    def test_with_a_token_a_post_must_bring_it(self):
+        self.directory.write_secret("token", "0123456789abcdef\n")
+        self.start(token_file="token")
+        for wrong in ("", "Bearer", "Bearer ", "Bearer 0123456789abcde", "0123456789abcdef",
+                      "Bearer 0123456789abcdeF", "Bearer 0123456789abcdef0",
+                      "Bearer  0123456789abcdef", "Basic 0123456789abcdef"):
+            self.assertEqual(self.post(Authorization=wrong), 401, wrong)
+        self.assertEqual(self.post(), 401)
+        self.assertEqual(self.gateway.status()["sources"][0]["name"], "store", "GET is free")
+        self.assertEqual(self.post(Authorization="Bearer 0123456789abcdef"), 200)
+        self.assertEqual(self.post(Authorization="bearer 0123456789abcdef"), 200)
+        self.assertNotIn("0123456789abcdef", self.gateway.text() + self.gateway.get("/status")[1])
+        self.gateway.stop()
+
+    def test_a_reload_reads_the_token_again(self):
+        self.directory.write_secret("token", "0123456789abcdef")
+        self.start(token_file="token")
+        self.directory.write_secret("token", "fedcba9876543210")
+        self.assertEqual(self.post(Authorization="Bearer fedcba9876543210"), 401)
+        self.assertEqual(self.post(Authorization="Bearer 0123456789abcdef"), 200)
+        self.assertEqual(self.post(Authorization="Bearer 0123456789abcdef"), 401)
+        self.assertEqual(self.post(Authorization="Bearer fedcba9876543210"), 200)
+        (self.directory.path / "token").chmod(0o644)
+        self.assertEqual(self.post(Authorization="Bearer fedcba9876543210"), 422)
+        self.gateway.stop()
+
+    def test_a_browser_does_not_change_it_for_another_page(self):
+        self.start()
+        own = self.gateway.admin
+        port = own.rsplit(":", 1)[1]
+        for origin, host in (("http://evil.example", None), ("null", None),
+                             ("https://127.0.0.1:" + port, None),
+                             ("http://127.0.0.1:1", None),
+                             # rebinding: a name of theirs that leads here
+                             (f"http://evil.example:{port}", f"evil.example:{port}"),
+                             (f"http://localhost.evil.example:{port}",
+                              f"localhost.evil.example:{port}")):
+            headers = {"Origin": origin, **({"Host": host} if host else {})}
+            self.assertEqual(self.post(**headers), 403, origin)
+        self.assertEqual(self.post(Origin=own), 200)
+        self.assertEqual(self.post(Origin=f"http://localhost:{port}", Host=f"localhost:{port}"),
+                         200)
+        self.assertEqual(self.post(), 200, "no browser at all")
+        self.gateway.wait_log("admin: refused a POST: a page of another site")
+        self.gateway.stop()
 
 
 if __name__ == "__main__":
