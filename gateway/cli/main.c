@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/nearest.h"
 #include "cli/check.h"
+#include "cli/keygen.h"
 #include "cli/run.h"
 #include "cli/sim.h"
 #include "cli/sim_options.h"
@@ -47,6 +48,11 @@ static const struct usage_command commands[] = {
      .about = "say what becomes of each event of a file, see kvgate try --help",
      .run = try_main,
      .help = try_help},
+    {.name = "keygen",
+     .arguments = "FILE",
+     .about = "make a key pair for CURVE: FILE and FILE.pub",
+     .run = keygen_main,
+     .help = keygen_help},
     {.name = "help",
      .arguments = "[COMMAND]",
      .about = "print this, or how to use one of them",

@@ -45,6 +45,7 @@ struct sim {
     struct sim_world *world;
     struct sim_payload payload;
     struct publisher publisher;
+    struct security security;
     struct sim_replay replay; /* of a recording, if one is replayed */
     struct seq_stamper stamper;
     struct tally tally;
@@ -279,9 +280,12 @@ static bool open_publisher(struct sim *sim, struct error *error)
         .endpoint = options->bind != NULL ? options->bind : options->connect,
         .bind = options->bind != NULL,
         .hwm = (int)options->hwm,
+        .security = &sim->security,
     };
 
-    return publisher_open(&sim->publisher, &address, options->subscribers > 0,
+    return curve_options_read(&options->curve, address.bind, &sim->security,
+                              error) &&
+           publisher_open(&sim->publisher, &address, options->subscribers > 0,
                           error);
 }
 
@@ -308,6 +312,7 @@ static int run_options(struct sim *sim)
         code = EXIT_FINE;
     }
     sim_replay_close(&sim->replay);
+    security_clear(&sim->security);
     return code;
 }
 

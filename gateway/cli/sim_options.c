@@ -247,6 +247,7 @@ static const struct argument table[] = {
      .kind = ARGUMENT_FLAG,
      .offset = PLACE(loop),
      .help = "replay the recording again and again, numbers too"},
+    CURVE_ARGUMENTS(PLACE(curve)),
     {.name = "help",
      .kind = ARGUMENT_FLAG,
      .offset = PLACE(help),

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "cli/arguments.h"
+#include "cli/curve_options.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,6 +29,7 @@ enum sim_medium { SIM_CPU = 1, SIM_DISK = 2 };
 /* Texts are borrowed from argv; an empty one is nil on the wire. */
 struct sim_options {
     const char *bind, *connect; /* one is NULL */
+    struct curve_options curve;
     uint64_t hwm;
     uint64_t subscribers; /* to wait for */
 

@@ -41,6 +41,8 @@ struct tap {
     struct tap_stream streams[TAP_STREAMS_MAX];
     uint64_t printed;
     void *context;
+    struct security security;
+    struct log_gate refusals; /* of those that are tried again and again */
     uint64_t began_ms;
     bool waited; /* PATIENCE_MS are over, and who was not there was told */
 };
@@ -64,6 +66,7 @@ static bool open_stream(struct tap *tap, size_t index, struct error *error)
         .endpoint = endpoint->endpoint,
         .bind = tap->options.bind,
         .hwm = (int)tap->options.hwm,
+        .security = &tap->security,
     };
 
     stream->printer = (struct tap_printer){
@@ -83,6 +86,8 @@ static bool open_stream(struct tap *tap, size_t index, struct error *error)
 static bool open_all(struct tap *tap, struct error *error)
 {
     if (!signals_open(error) ||
+        !curve_options_read(&tap->options.curve, tap->options.bind,
+                            &tap->security, error) ||
         !tap_record_open(&tap->record, &tap->options, error))
         return false;
     tap->output.stop = signals_descriptor();
@@ -100,6 +105,7 @@ static void close_all(struct tap *tap)
     for (size_t i = 0; i < tap->options.endpoint_count; i++)
         inlet_close(tap->streams[i].inlet);
     tap_record_close(&tap->record);
+    security_clear(&tap->security);
     socket_context_free(tap->context);
     buffer_free(&tap->output.lines);
 }
@@ -142,8 +148,21 @@ static bool drain_all(struct tap *tap, bool *more)
     return true;
 }
 
+static void tell_change(struct tap *tap, struct inlet *inlet,
+                        enum monitor_change change)
+{
+    if (change == MONITOR_REFUSED)
+        log_gated(&tap->refusals, LOG_WARN,
+                  "tap: a handshake with %s came to nothing: %s",
+                  inlet_endpoint(inlet), monitor_reason(inlet_monitor(inlet)));
+    else
+        log_line(LOG_INFO, "tap: %s %s",
+                 change == MONITOR_CONNECTED ? "connected to" : "lost",
+                 inlet_endpoint(inlet));
+}
+
 /* A stream that stays silent raises the question whether it is there. */
-static void tell_connections(const struct tap *tap)
+static void tell_connections(struct tap *tap)
 {
     for (size_t i = 0; i < tap->options.endpoint_count; i++) {
         struct inlet *inlet = tap->streams[i].inlet;
@@ -152,9 +171,7 @@ static void tell_connections(const struct tap *tap)
 
         while ((change = monitor_read(inlet_monitor(inlet), &endpoint)) !=
                MONITOR_NOTHING)
-            log_line(LOG_INFO, "tap: %s %s",
-                     change == MONITOR_CONNECTED ? "connected to" : "lost",
-                     inlet_endpoint(inlet));
+            tell_change(tap, inlet, change);
     }
 }
 

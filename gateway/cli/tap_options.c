@@ -42,6 +42,7 @@ static const struct argument table[] = {
      .kind = ARGUMENT_TEXT,
      .offset = PLACE(record),
      .help = "write all messages to it too, for kvgate sim --from"},
+    CURVE_ARGUMENTS(PLACE(curve)),
     {.name = "help",
      .kind = ARGUMENT_FLAG,
      .offset = PLACE(help),

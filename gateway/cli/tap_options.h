@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "cli/arguments.h"
+#include "cli/curve_options.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,7 +29,8 @@ struct tap_options {
     uint64_t count;              /* lines of events to print; 0: no end */
     bool batches;                /* one line a message */
     struct argument_list fields; /* of an event; none: all of them */
-    const char *record;          /* a file to write to; NULL: none */
+    struct curve_options curve;
+    const char *record; /* a file to write to; NULL: none */
     bool help;
 };
 
