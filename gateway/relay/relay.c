@@ -1,7 +1,7 @@
 #include "relay/relay.h"
 
 #include "base/memory.h"
-#include "relay/occasion.h"
+#include "relay/relay_parts.h"
 #include "relay/window.h"
 
 #include <inttypes.h>
@@ -13,14 +13,6 @@
 enum {
     GUARD_MS = 500, /* how long an owed mark waits for the next message */
     TICK_MS = 1000, /* the longest time between two ticks */
-};
-
-struct relay {
-    struct continuity *continuity;
-    struct plan *plan; /* NULL before the first relay_adopt */
-    struct source **sources;
-    struct stream **streams;
-    struct moment moment;
 };
 
 struct relay *relay_new(void)
@@ -125,191 +117,6 @@ static void set_now(struct relay *relay, struct relay_now now)
         relay->moment.now.steady_ms = last_ms;
 }
 
-/* ---- plans ---- */
-
-/* Take the source of that name out of the old list; NULL: there is none. */
-static struct source *take_source(struct relay *relay, const char *name)
-{
-    for (size_t i = 0; i < relay_source_count(relay); i++) {
-        struct source *source = relay->sources[i];
-
-        if (source != NULL && strcmp(source->name, name) == 0) {
-            relay->sources[i] = NULL;
-            return source;
-        }
-    }
-    return NULL;
-}
-
-static struct stream *take_stream(struct relay *relay, const char *name)
-{
-    for (size_t i = 0; i < relay_stream_count(relay); i++) {
-        struct stream *stream = relay->streams[i];
-
-        if (stream != NULL && strcmp(stream->name, name) == 0) {
-            relay->streams[i] = NULL;
-            return stream;
-        }
-    }
-    return NULL;
-}
-
-static struct source **adopt_sources(struct relay *relay,
-                                     const struct config *config)
-{
-    struct source **sources =
-        memory_new(config->source_count * sizeof(struct source *));
-
-    for (size_t i = 0; i < config->source_count; i++) {
-        const struct config_source *wanted = &config->sources[i];
-
-        sources[i] = take_source(relay, wanted->name);
-        if (sources[i] == NULL)
-            sources[i] = source_new(wanted, relay->continuity);
-        else
-            source_configure(sources[i], wanted);
-    }
-    return sources;
-}
-
-static struct stream **adopt_streams(struct relay *relay,
-                                     const struct config *config)
-{
-    struct stream **streams =
-        memory_new(config_output_count(config) * sizeof(struct stream *));
-
-    for (size_t i = 0; i < config_output_count(config); i++) {
-        const struct config_stream *wanted = config_output(config, i);
-
-        streams[i] = take_stream(relay, wanted->name);
-        if (streams[i] == NULL)
-            streams[i] = stream_new(wanted, relay->continuity, &relay->moment);
-        else
-            stream_configure(streams[i], wanted);
-    }
-    return streams;
-}
-
-/* A stream shows its gap before it goes.  Should its name come back, what it
- * missed meanwhile is a loss: no feed has this signature. */
-static void retire_stream(struct stream *stream)
-{
-    stream_announce(stream);
-    stream->record->feed = ~stream->record->feed;
-    stream_free(stream);
-}
-
-/* What the new plan names no more. */
-static void free_left_over(struct relay *relay)
-{
-    for (size_t i = 0; i < relay_source_count(relay); i++)
-        if (relay->sources[i] != NULL)
-            source_free(relay->sources[i]);
-    for (size_t i = 0; i < relay_stream_count(relay); i++)
-        if (relay->streams[i] != NULL)
-            retire_stream(relay->streams[i]);
-    free(relay->sources);
-    free(relay->streams);
-    plan_free(relay->plan);
-}
-
-/* A subscriber has state from the old feed: the change is a loss to it. */
-static void mark_changed_feeds(struct relay *relay)
-{
-    for (size_t i = 0; i < relay_stream_count(relay); i++) {
-        struct stream *stream = relay->streams[i];
-        uint64_t feed = relay->plan->pipeline->feeds[i];
-
-        if (stream->record->feed != 0 && stream->record->feed != feed)
-            stream_lose(stream, LOSS_RELOAD, 1);
-        stream->record->feed = feed;
-    }
-}
-
-void relay_adopt(struct relay *relay, struct plan *plan, struct relay_now now)
-{
-    struct source **sources;
-    struct stream **streams;
-
-    relay_idle(relay, now);
-    sources = adopt_sources(relay, plan->config);
-    streams = adopt_streams(relay, plan->config);
-    free_left_over(relay);
-    relay->plan = plan;
-    relay->sources = sources;
-    relay->streams = streams;
-    mark_changed_feeds(relay);
-    pipeline_start(plan->pipeline, relay->moment.now.steady_ms);
-}
-
-/* ---- losses of a whole source ---- */
-
-static struct occasion occasion_of(struct relay *relay)
-{
-    return (struct occasion){relay->plan->pipeline, relay->sources,
-                             relay->streams, &relay->moment};
-}
-
-/* Streams first, so that what filters emit comes behind the gap. */
-static void lose(struct relay *relay, size_t index, enum loss_cause cause,
-                 uint64_t width)
-{
-    struct occasion occasion = occasion_of(relay);
-    const struct pipeline *pipeline = relay->plan->pipeline;
-    const uint64_t *reach = pipeline_reach(pipeline, index);
-
-    relay->sources[index]->counters.losses[cause]++;
-    for (size_t i = 0; i < pipeline->stream_count; i++)
-        if (reach[i / 64] >> i % 64 & 1)
-            stream_lose(relay->streams[i], cause, width);
-    if (pipeline->on_loss)
-        occasion_loss(&occasion, index, cause, width);
-}
-
-static void lose_gap(struct relay *relay, size_t index, uint64_t number,
-                     uint64_t missing)
-{
-    struct source *source = relay->sources[index];
-
-    source->counters.gaps++;
-    source->counters.missing += missing;
-    log_gated(&source->gates[LOSS_GAP], LOG_WARN,
-              "source \"%s\": %" PRIu64 " missing, number %" PRIu64
-              " to %" PRIu64,
-              source->name, missing, number - missing, number - 1);
-    lose(relay, index, LOSS_GAP, missing);
-}
-
-static void lose_restart(struct relay *relay, size_t index, uint64_t number,
-                         const struct seq_tracker *before)
-{
-    struct source *source = relay->sources[index];
-
-    source->counters.restarts++;
-    log_gated(&source->gates[LOSS_RESTART], LOG_WARN,
-              "source \"%s\": the publisher started over: number %" PRIu64
-              " after %" PRIu64,
-              source->name, number, before->last);
-    lose(relay, index, LOSS_RESTART, 1);
-}
-
-static void judge(struct relay *relay, size_t index, uint64_t number,
-                  const struct batch_header *header)
-{
-    struct seq_tracker *tracker = &relay->sources[index]->record->tracker;
-    struct seq_tracker before = *tracker;
-    struct seq_judgement judgement =
-        seq_track(tracker, number, header->first_id, header->last_id);
-
-    relay->sources[index]->guard_since_ms = relay->moment.now.steady_ms;
-    if (judgement.guard)
-        lose(relay, index, LOSS_GUARD, 1);
-    if (judgement.verdict == SEQ_GAP)
-        lose_gap(relay, index, number, judgement.missing);
-    if (judgement.verdict == SEQ_RESTART)
-        lose_restart(relay, index, number, &before);
-}
-
 /* ---- messages ---- */
 
 __attribute__((format(printf, 4, 5))) static void
@@ -325,7 +132,7 @@ lose_message(struct relay *relay, size_t index, enum loss_cause cause,
     va_end(args);
     log_gated(&source->gates[cause], LOG_WARN,
               "source \"%s\": message lost: %s", source->name, what);
-    lose(relay, index, cause, 1);
+    relay_lose(relay, index, cause, 1);
 }
 
 /* Frames as they should be: true.  Otherwise the message is lost, its number,
@@ -420,7 +227,7 @@ void relay_receive(struct relay *relay, size_t source_index,
         return;
     fault = batch_open(source->reader, relay->plan->pipeline->batch,
                        message->payload, message->payload_size, &header);
-    judge(relay, source_index, seq_read(message->sequence), &header);
+    relay_judge(relay, source_index, seq_read(message->sequence), &header);
     if (fault == BATCH_OK && recent_is_due(&source->recent, now.steady_ms))
         sample_batch(relay, source_index, message, &header);
     else if (fault == BATCH_OK)
@@ -443,7 +250,7 @@ void relay_idle(struct relay *relay, struct relay_now now)
 static void close_guard(struct relay *relay, size_t index)
 {
     if (seq_guard_close(&relay->sources[index]->record->tracker))
-        lose(relay, index, LOSS_GUARD, 1);
+        relay_lose(relay, index, LOSS_GUARD, 1);
 }
 
 static uint64_t tick_source(struct relay *relay, size_t index)
@@ -478,7 +285,7 @@ uint64_t relay_tick(struct relay *relay, struct relay_now now)
 
         left = source < left ? source : left;
     }
-    occasion = occasion_of(relay);
+    occasion = relay_occasion(relay);
     filters = occasion_tick(&occasion);
     left = filters < left ? filters : left;
     moment_flush(&relay->moment);
