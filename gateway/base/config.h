@@ -62,6 +62,7 @@ struct config_socket {
     char *endpoint;                   /* libzmq endpoint, ${ENV} expanded */
     bool bind;                        /* else connect */
     int hwm;                          /* messages queued at the most */
+    uint64_t queue_bytes;             /* of a stream: of messages that wait */
     struct config_security *security; /* NULL: none */
     struct config_mark mark;
 };
@@ -143,7 +144,8 @@ struct config_limits {
 enum {
     CONFIG_STREAMS_MAX = 4096,
     CONFIG_SOURCES_MAX = 1024,
-    CONFIG_FILTERS_MAX = 256
+    CONFIG_FILTERS_MAX = 256,
+    CONFIG_QUEUE_BYTES = 64 << 20 /* of a stream that says nothing else */
 };
 
 struct config {

@@ -17,6 +17,9 @@ enum {
     PERIOD_MOST_MS = 24 * 60 * 60 * 1000
 };
 
+static const double QUEUE_LEAST = 1 << 20;
+static const double QUEUE_MOST = 64.0 * (1 << 30);
+
 void config_take_text(char **field, const struct config_value *value)
 {
     free(*field);
@@ -104,6 +107,43 @@ void config_read_hwm(struct config_judge *judge,
     else
         config_mistype(judge, value,
                        "a whole number of messages from 1 to 2147483647");
+}
+
+/* ---- sizes ---- */
+
+double config_size(const struct config_value *value)
+{
+    static const struct {
+        const char *name;
+        double bytes;
+    } units[] = {{"KiB", 1024}, {"MiB", 1024 * 1024}, {"GiB", 1 << 30}};
+    const char *text = value->string;
+    const char *unit;
+    char *end;
+    double number;
+
+    if (value->kind == CONFIG_INTEGER)
+        return (double)value->integer;
+    if (value->kind != CONFIG_STRING)
+        return -1;
+    unit = text + strspn(text, "0123456789.");
+    number = strtod(text, &end);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (end == unit && unit != text && strcmp(unit, units[i].name) == 0)
+            return number * units[i].bytes;
+    return -1;
+}
+
+void config_read_queue(struct config_judge *judge,
+                       const struct config_value *value, void *field)
+{
+    double bytes = config_size(value);
+
+    if (bytes >= QUEUE_LEAST && bytes <= QUEUE_MOST)
+        *(uint64_t *)field = (uint64_t)llround(bytes);
+    else
+        config_mistype(judge, value,
+                       "a size like 16MiB or 1GiB, from 1MiB to 64GiB");
 }
 
 /* ---- spans of time ---- */

@@ -78,6 +78,9 @@ void config_read_bool(struct config_judge *judge,
 /* int: from 1 */
 void config_read_hwm(struct config_judge *judge,
                      const struct config_value *value, void *field);
+/* uint64_t bytes: from 1MiB to 64GiB */
+void config_read_queue(struct config_judge *judge,
+                       const struct config_value *value, void *field);
 /* uint64_t milliseconds: at least 10 */
 void config_read_wait(struct config_judge *judge,
                       const struct config_value *value, void *field);
@@ -89,6 +92,9 @@ void config_read_connect(struct config_judge *judge,
                          const struct config_value *value, void *field);
 void config_read_bind(struct config_judge *judge,
                       const struct config_value *value, void *field);
+
+/* "256MiB" as bytes; negative: it is none. */
+double config_size(const struct config_value *value);
 
 /* Replace the text in `field` by a copy of the string `value`. */
 void config_take_text(char **field, const struct config_value *value);

@@ -18,6 +18,7 @@ static const struct config_key letters_keys[] = {
     {"connect", config_read_connect, AT(socket), false},
     {"topic", config_read_topic, AT(topic), false},
     {"hwm", config_read_hwm, AT(socket.hwm), false},
+    {"queue_bytes", config_read_queue, AT(socket.queue_bytes), false},
     {"curve", config_read_curve, AT(socket), false},
     {"plain", config_read_plain, AT(socket), false},
 };
@@ -32,6 +33,7 @@ void config_read_dead_letters(struct config_judge *judge,
     *letters = (struct config_stream){
         .name = memory_text(config_dead_letters, strlen(config_dead_letters)),
         .socket.hwm = LETTERS_HWM,
+        .socket.queue_bytes = CONFIG_QUEUE_BYTES,
         .socket.mark = value->mark,
         .topic = memory_text("", 0),
         .event_id = CONFIG_EVENT_ID_KEEP,

@@ -1,8 +1,6 @@
 #include "base/config_parts.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const double mebibyte = 1024.0 * 1024;
 
@@ -14,36 +12,10 @@ struct config_limits config_limits_default(void)
         .event_ms = 50, .load_ms = 5000, .stuck_ms = 5000, .memory = 256 << 20};
 }
 
-/* ---- sizes ---- */
-
-/* "256MiB" as bytes; negative: it is none. */
-static double size_of(const struct config_value *value)
-{
-    static const struct {
-        const char *name;
-        double bytes;
-    } units[] = {{"KiB", 1024}, {"MiB", 1024 * 1024}, {"GiB", 1 << 30}};
-    const char *text = value->string;
-    const char *unit;
-    char *end;
-    double number;
-
-    if (value->kind == CONFIG_INTEGER)
-        return (double)value->integer;
-    if (value->kind != CONFIG_STRING)
-        return -1;
-    unit = text + strspn(text, "0123456789.");
-    number = strtod(text, &end);
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (end == unit && unit != text && strcmp(unit, units[i].name) == 0)
-            return number * units[i].bytes;
-    return -1;
-}
-
 static void read_memory(struct config_judge *judge,
                         const struct config_value *value, void *field)
 {
-    double bytes = size_of(value);
+    double bytes = config_size(value);
 
     if (bytes >= MEMORY_LEAST_MIB * mebibyte &&
         bytes <= MEMORY_MOST_MIB * mebibyte)

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { SOURCE_HWM = 100000 };
+enum { SOURCE_HWM = 10000 };
 
 static void read_format(struct config_judge *judge,
                         const struct config_value *value, void *field)

@@ -37,6 +37,7 @@ static const struct config_key stream_keys[] = {
     {"connect", config_read_connect, AT(socket), false},
     {"topic", config_read_topic, AT(topic), false},
     {"hwm", config_read_hwm, AT(socket.hwm), false},
+    {"queue_bytes", config_read_queue, AT(socket.queue_bytes), false},
     {"curve", config_read_curve, AT(socket), false},
     {"plain", config_read_plain, AT(socket), false},
     {"sources", read_feeds, 0, false},
@@ -55,6 +56,7 @@ static void read_stream(struct config_judge *judge,
 
     *stream = (struct config_stream){
         .socket.hwm = STREAM_HWM,
+        .socket.queue_bytes = CONFIG_QUEUE_BYTES,
         .socket.mark = value->mark,
         .topic = memory_text("", 0),
         .event_id = CONFIG_EVENT_ID_AUTO,

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POOL_IDLE_MAX = 4 << 20 };
+enum { POOL_IDLE_MAX = 4 << 20, FRAMES_IDLE_MAX = 1 << 18 };
 
 /* ---- the admin server's pages ---- */
 
@@ -162,7 +162,8 @@ static void put_into_force(struct gateway *gateway, struct draft *draft,
 static bool open_sockets(struct gateway *gateway, const struct config *config,
                          struct ports **ports, struct error *error)
 {
-    gateway->wire.pool = pool_new(POOL_IDLE_MAX);
+    gateway->wire.blocks = pool_new(POOL_IDLE_MAX);
+    gateway->wire.frames = pool_new(FRAMES_IDLE_MAX);
     gateway->wire.context = socket_context_new(error);
     if (gateway->wire.context == NULL)
         return false;
@@ -178,7 +179,8 @@ static void close_sockets(struct gateway *gateway)
     ports_close(gateway->ports);
     zap_free(gateway->wire.zap);
     socket_context_free(gateway->wire.context);
-    pool_free(gateway->wire.pool);
+    pool_free(gateway->wire.blocks);
+    pool_free(gateway->wire.frames);
 }
 
 struct gateway *gateway_open(struct draft *draft, const char *path,
@@ -299,6 +301,17 @@ void gateway_watch(struct gateway *gateway, size_t index)
     if (watch_port(source))
         relay_source_connected(gateway->relay, index,
                                port_is_connected(source));
+}
+
+bool gateway_relieve(struct gateway *gateway, uint64_t now_ms)
+{
+    const struct ports *ports = gateway->ports;
+    bool overloaded = false;
+
+    for (size_t i = 0; i < ports->stream_count; i++)
+        if (watch_load(&ports->streams[i], now_ms))
+            overloaded = true;
+    return overloaded;
 }
 
 void gateway_let_in(struct gateway *gateway)

@@ -51,6 +51,10 @@ void gateway_watch(struct gateway *gateway, size_t source);
 /* Answer who may come in. */
 void gateway_let_in(struct gateway *gateway);
 
+/* Every few milliseconds: see that no subscriber holds more than it may.  True:
+ * one does, and is to be looked at again soon. */
+bool gateway_relieve(struct gateway *gateway, uint64_t now_ms);
+
 /* Once a second: look after what nothing else wakes. */
 void gateway_service(struct gateway *gateway);
 

@@ -11,6 +11,7 @@ enum {
     TURN_MESSAGES = 16, /* of one source before the next has its turn */
     SERVE_MS = 5,       /* under load, between two looks at all the rest */
     TICK_SOON_MS = 20,  /* messages may have set timers: ask again soon */
+    RELIEF_MS = 5,      /* between two looks at what waits for subscribers */
     SERVICE_MS = 1000
 };
 
@@ -28,7 +29,9 @@ struct loop {
     uint64_t ticked_ms;
     uint64_t tick_due_ms;
     uint64_t serviced_ms;
-    bool received; /* since the last tick */
+    uint64_t relieved_ms;
+    bool overloaded; /* more waits for subscribers than may */
+    bool received;   /* since the last tick */
     bool stopping;
 };
 
@@ -167,6 +170,10 @@ static void serve_timers(struct loop *loop)
             now_ms + relay_tick(loop->gateway->relay, loop->now);
         loop->received = false;
     }
+    if (now_ms - loop->relieved_ms >= RELIEF_MS) {
+        loop->relieved_ms = now_ms;
+        loop->overloaded = gateway_relieve(loop->gateway, now_ms);
+    }
     if (now_ms - loop->serviced_ms >= SERVICE_MS) {
         loop->serviced_ms = now_ms;
         gateway_service(loop->gateway);
@@ -174,7 +181,7 @@ static void serve_timers(struct loop *loop)
 }
 
 /* How long nothing has to be done if nothing happens. */
-static int time_to_sleep(struct loop *loop)
+static int time_to_wake(struct loop *loop)
 {
     uint64_t now_ms = loop->now.steady_ms;
     int sleep_ms;
@@ -188,6 +195,13 @@ static int time_to_sleep(struct loop *loop)
     if (loop->gateway->admin != NULL)
         admin_ms = admin_timeout(loop->gateway->admin);
     return admin_ms >= 0 && admin_ms < sleep_ms ? admin_ms : sleep_ms;
+}
+
+static int time_to_sleep(struct loop *loop)
+{
+    int sleep_ms = time_to_wake(loop);
+
+    return loop->overloaded && sleep_ms > RELIEF_MS ? RELIEF_MS : sleep_ms;
 }
 
 void loop_run(struct gateway *gateway)

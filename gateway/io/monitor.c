@@ -5,14 +5,18 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 #include <zmq.h>
 
 enum {
     ENDPOINT_MAX = 256,
+    STUCK_LOOKS = 20, /* a busy peer has no room now and then, too */
     EVENTS = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_ACCEPTED |
              ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED |
              ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
@@ -22,7 +26,10 @@ enum {
 
 struct connection {
     uint32_t descriptor;
-    bool live; /* its handshake is done */
+    bool live;         /* its handshake is done */
+    unsigned looks;    /* in a row at which it had no room */
+    uint64_t stuck_ms; /* when the first of them was */
+    uint64_t cookie;   /* of the kernel's socket then */
 };
 
 struct monitor {
@@ -215,4 +222,66 @@ enum monitor_change monitor_read(struct monitor *monitor, const char **endpoint)
             return change;
     }
     return MONITOR_NOTHING;
+}
+
+/* ---- peers that do not read ---- */
+
+/* What tells the kernel's sockets apart: descriptors are used again. */
+static uint64_t cookie_of(int descriptor)
+{
+    uint64_t cookie = 0;
+    socklen_t size = sizeof cookie;
+
+    if (getsockopt(descriptor, SOL_SOCKET, SO_COOKIE, &cookie, &size) != 0)
+        return 0;
+    return cookie;
+}
+
+static bool has_room(int descriptor)
+{
+    struct pollfd item = {.fd = descriptor, .events = POLLOUT};
+
+    return poll(&item, 1, 0) != 0; /* an error is libzmq's to see */
+}
+
+/* libzmq's thread may close the descriptor at any time: what is broken is a
+ * copy of it, after a look whether it is the one that was stuck. */
+static bool cut(const struct connection *connection)
+{
+    int copy = dup((int)connection->descriptor);
+    bool done = copy >= 0 && cookie_of(copy) == connection->cookie &&
+                shutdown(copy, SHUT_RDWR) == 0;
+
+    if (copy >= 0)
+        close(copy);
+    return done;
+}
+
+size_t monitor_cut_stuck(struct monitor *monitor, uint64_t now_ms,
+                         uint64_t patience_ms)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < monitor->count; i++) {
+        struct connection *at = &monitor->connections[i];
+        int descriptor = (int)at->descriptor;
+
+        if (has_room(descriptor)) {
+            at->looks = 0;
+        } else if (at->looks++ == 0) {
+            at->stuck_ms = now_ms;
+            at->cookie = cookie_of(descriptor);
+        } else if (now_ms - at->stuck_ms >= patience_ms &&
+                   at->looks >= STUCK_LOOKS) {
+            at->looks = 0;
+            count += cut(at);
+        }
+    }
+    return count;
+}
+
+void monitor_forgive(struct monitor *monitor)
+{
+    for (size_t i = 0; i < monitor->count; i++)
+        monitor->connections[i].looks = 0;
 }

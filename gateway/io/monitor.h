@@ -45,6 +45,16 @@ enum monitor_change monitor_read(struct monitor *monitor,
 /* Connections that are alive, as far as read. */
 size_t monitor_live(const struct monitor *monitor);
 
+/*
+ * Break connections that had no room at any look (of which there were some) for
+ * `patience_ms`: their peers do not read.  Returns how many.  To be called
+ * every few milliseconds, all read before; monitor_forgive forgets what was
+ * seen.
+ */
+size_t monitor_cut_stuck(struct monitor *monitor, uint64_t now_ms,
+                         uint64_t patience_ms);
+void monitor_forgive(struct monitor *monitor);
+
 /* How many handshakes came to nothing, as far as read. */
 uint64_t monitor_refused(const struct monitor *monitor,
                          enum monitor_refusal refusal);

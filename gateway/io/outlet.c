@@ -18,7 +18,9 @@ enum {
 struct outlet {
     void *socket;
     struct monitor *monitor;
-    struct pool *pool;
+    struct pool *blocks, *frames;
+    struct load *load;
+    struct buffer envelope; /* room for the next frame that is forwarded */
     char *endpoint;
     uint64_t file; /* of a bound ipc path */
     int hwm;
@@ -39,15 +41,17 @@ static bool open_socket(struct outlet *outlet, void *context,
     return socket_attach(outlet->socket, options, error);
 }
 
-struct outlet *outlet_open(void *context, struct pool *pool,
+struct outlet *outlet_open(const struct wire *wire,
                            const struct socket_options *options,
                            struct error *error)
 {
     struct outlet *outlet = memory_new(sizeof *outlet);
 
-    outlet->pool = pool;
+    outlet->blocks = wire->blocks;
+    outlet->frames = wire->frames;
+    outlet->load = load_new();
     outlet->hwm = options->hwm;
-    if (!open_socket(outlet, context, options, error)) {
+    if (!open_socket(outlet, wire->context, options, error)) {
         outlet_close(outlet);
         return NULL;
     }
@@ -65,6 +69,8 @@ void outlet_close(struct outlet *outlet)
     if (outlet->endpoint != NULL)
         endpoint_remove(outlet->endpoint, outlet->file);
     socket_close(outlet->socket);
+    load_leave(outlet->load);
+    buffer_free(&outlet->envelope);
     free(outlet->endpoint);
     free(outlet);
 }
@@ -100,6 +106,11 @@ bool outlet_rebind(struct outlet *outlet, const struct socket_options *options,
         return false;
     outlet->file = endpoint_file(options->endpoint);
     return true;
+}
+
+size_t outlet_load(const struct outlet *outlet)
+{
+    return load_bytes(outlet->load);
 }
 
 struct monitor *outlet_monitor(struct outlet *outlet)
@@ -174,7 +185,7 @@ static bool sink_send(void *context, const struct sink_head *head,
         return false;
     if (is_worth_copying(payload, size))
         return send_bytes(outlet, data, size, 0);
-    block = pool_lend(outlet->pool, payload);
+    block = pool_lend(outlet->blocks, payload, outlet->load, payload->capacity);
     if (zmq_msg_init_data(&message, data, size, return_block, block) != 0) {
         pool_return(block);
         return false;
@@ -182,20 +193,57 @@ static bool sink_send(void *context, const struct sink_head *head,
     return send_message(outlet, &message);
 }
 
+static void return_frame(void *data, void *block)
+{
+    (void)data;
+    zmq_msg_close(pool_content(block));
+    pool_return(block);
+}
+
+/* A frame of ours around the one that came: libzmq says when it lets go. */
+static bool wrap_frame(struct outlet *outlet, zmq_msg_t *origin,
+                       zmq_msg_t *message)
+{
+    zmq_msg_t *inner = (void *)buffer_reserve(&outlet->envelope, sizeof *inner);
+    size_t size = zmq_msg_size(origin);
+    struct pool_block *block;
+
+    zmq_msg_init(inner);
+    if (zmq_msg_copy(inner, origin) != 0) {
+        zmq_msg_close(inner);
+        return false;
+    }
+    block = pool_lend(outlet->frames, &outlet->envelope, outlet->load, size);
+    if (zmq_msg_init_data(message, zmq_msg_data(inner), size, return_frame,
+                          block) == 0)
+        return true;
+    return_frame(NULL, block);
+    return false;
+}
+
+static bool copy_frame(zmq_msg_t *origin, zmq_msg_t *message)
+{
+    zmq_msg_init(message);
+    if (zmq_msg_copy(message, origin) == 0)
+        return true;
+    zmq_msg_close(message);
+    return false;
+}
+
 static bool sink_forward(void *context, const struct sink_head *head,
                          const struct message *message)
 {
     struct outlet *outlet = context;
-    zmq_msg_t copy;
+    zmq_msg_t frame;
+    bool taken;
 
     if (!send_head(outlet, head))
         return false;
-    zmq_msg_init(&copy);
-    if (zmq_msg_copy(&copy, message->origin) != 0) {
-        zmq_msg_close(&copy);
-        return false;
-    }
-    return send_message(outlet, &copy);
+    if (message->payload_size <= COPY_MAX)
+        taken = copy_frame(message->origin, &frame);
+    else
+        taken = wrap_frame(outlet, message->origin, &frame);
+    return taken && send_message(outlet, &frame);
 }
 
 struct sink outlet_sink(struct outlet *outlet)

@@ -10,15 +10,14 @@
 
 #include "base/error.h"
 #include "io/monitor.h"
-#include "io/pool.h"
 #include "io/socket.h"
+#include "io/wire.h"
 #include "relay/sink.h"
 
 struct outlet;
 
-/* `pool`: where sent blocks go; borrowed, must outlive the context.  NULL and
- * `error` when it can't bind or connect.  Caller closes. */
-struct outlet *outlet_open(void *context, struct pool *pool,
+/* NULL and `error` when it can't bind or connect.  Caller closes. */
+struct outlet *outlet_open(const struct wire *wire,
                            const struct socket_options *options,
                            struct error *error);
 void outlet_close(struct outlet *outlet);
@@ -38,6 +37,10 @@ void outlet_reconnect(struct outlet *outlet);
 void outlet_unbind(struct outlet *outlet);
 bool outlet_rebind(struct outlet *outlet, const struct socket_options *options,
                    struct error *error);
+
+/* Bytes of messages that libzmq holds for its subscribers, those aside that
+ * are so small that they were copied. */
+size_t outlet_load(const struct outlet *outlet);
 
 /* Its subscribers; to be read now and then.  Borrowed. */
 struct monitor *outlet_monitor(struct outlet *outlet);

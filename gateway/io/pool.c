@@ -8,6 +8,8 @@
 struct pool_block {
     struct pool *pool;
     struct pool_block *next;
+    struct load *load;    /* of who lent it, while it is lent */
+    size_t bytes;         /* that it counts there */
     struct buffer memory; /* lent: on its way; idle: for the next builder */
 };
 
@@ -73,7 +75,8 @@ static struct pool_block *take_idle(struct pool *pool)
     return block;
 }
 
-struct pool_block *pool_lend(struct pool *pool, struct buffer *buffer)
+struct pool_block *pool_lend(struct pool *pool, struct buffer *buffer,
+                             struct load *load, size_t bytes)
 {
     struct pool_block *block = take_idle(pool);
     struct buffer spare;
@@ -86,7 +89,15 @@ struct pool_block *pool_lend(struct pool *pool, struct buffer *buffer)
     block->memory = *buffer;
     *buffer = spare;
     buffer_clear(buffer);
+    block->load = load;
+    block->bytes = bytes;
+    load_add(load, bytes);
     return block;
+}
+
+void *pool_content(struct pool_block *block)
+{
+    return block->memory.data;
 }
 
 void pool_return(struct pool_block *block)
@@ -96,6 +107,7 @@ void pool_return(struct pool_block *block)
     size_t before = atomic_fetch_add_explicit(&pool->idle_bytes, bytes,
                                               memory_order_relaxed);
 
+    load_remove(block->load, block->bytes);
     if (before + bytes > pool->idle_max) {
         atomic_fetch_sub_explicit(&pool->idle_bytes, bytes,
                                   memory_order_relaxed);

@@ -11,6 +11,7 @@
 #define IO_POOL_H
 
 #include "base/buffer.h"
+#include "io/load.h"
 
 #include <stddef.h>
 
@@ -25,9 +26,14 @@ void pool_free(struct pool *pool);
 
 /*
  * Take the memory of `buffer`, content and all, and give it an idle block (or
- * none) instead.  The block goes back by pool_return.
+ * none) instead.  The block goes back by pool_return; until then `bytes` count
+ * in `load`.
  */
-struct pool_block *pool_lend(struct pool *pool, struct buffer *buffer);
+struct pool_block *pool_lend(struct pool *pool, struct buffer *buffer,
+                             struct load *load, size_t bytes);
+
+/* The memory that was taken. */
+void *pool_content(struct pool_block *block);
 
 /* From any thread. */
 void pool_return(struct pool_block *block);

@@ -65,7 +65,7 @@ bool port_open(struct port *port, const struct wire *wire, const char *topic,
     if (topic != NULL)
         port->inlet = inlet_open(wire->context, &options, topic, true, error);
     else
-        port->outlet = outlet_open(wire->context, wire->pool, &options, error);
+        port->outlet = outlet_open(wire, &options, error);
     return port->inlet != NULL || port->outlet != NULL;
 }
 
@@ -89,6 +89,7 @@ void port_share(struct port *port, struct port *old)
     port->inlet = old->inlet;
     port->outlet = old->outlet;
     port->door = old->door;
+    port->cut = old->cut;
 }
 
 void port_configure(struct port *port, const struct wire *wire,

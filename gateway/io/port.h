@@ -10,18 +10,10 @@
 #include "base/log.h"
 #include "io/inlet.h"
 #include "io/outlet.h"
-#include "io/pool.h"
-#include "io/zap.h"
+#include "io/wire.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-/* What sockets are made with.  Borrowed, must outlive them. */
-struct wire {
-    void *context;
-    struct pool *pool;
-    struct zap *zap;
-};
 
 struct port {
     const char *kind; /* "source", "stream" */
@@ -29,11 +21,13 @@ struct port {
     const struct config_socket *socket; /* of the configuration in force */
     bool shared;  /* with the set that this one replaces, or that replaces it */
     bool unbound; /* another socket is to have its address */
-    uint64_t door;         /* see zap; 0: none */
-    struct inlet *inlet;   /* of a source; else NULL */
-    struct outlet *outlet; /* of a stream; else NULL */
-    struct log_gate gate;  /* of what happens to its connections */
-    bool refused;          /* since the last look */
+    uint64_t door;          /* see zap; 0: none */
+    struct inlet *inlet;    /* of a source; else NULL */
+    struct outlet *outlet;  /* of a stream; else NULL */
+    struct log_gate gate;   /* of what happens to its connections */
+    bool refused;           /* since the last look */
+    uint64_t overloaded_ms; /* since when more waits than may; 0: it does not */
+    uint64_t cut;           /* subscribers that were cut off for that */
     unsigned waited; /* looks in a row at which a source had no connection */
 };
 

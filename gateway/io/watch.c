@@ -68,6 +68,50 @@ void watch_refusal(struct port *port)
     port->refused = false;
 }
 
+/* ---- who does not read ---- */
+
+enum { STUCK_MS = 250 }; /* without room for a byte at any look */
+
+/* Of one that connects there is one peer, and libzmq would keep what waits for
+ * it over a broken connection. */
+static size_t cut_off(struct port *stream, uint64_t now_ms)
+{
+    if (stream->socket->bind)
+        return monitor_cut_stuck(port_monitor(stream), now_ms, STUCK_MS);
+    if (now_ms - stream->overloaded_ms < STUCK_MS)
+        return 0;
+    stream->overloaded_ms = now_ms;
+    port_reconnect(stream);
+    return 1;
+}
+
+bool watch_load(struct port *stream, uint64_t now_ms)
+{
+    size_t load = outlet_load(stream->outlet);
+    size_t count;
+
+    if (load <= stream->socket->queue_bytes) {
+        if (stream->overloaded_ms != 0)
+            monitor_forgive(port_monitor(stream));
+        stream->overloaded_ms = 0;
+        return false;
+    }
+    if (stream->overloaded_ms == 0)
+        stream->overloaded_ms = now_ms;
+    watch_port(stream);
+    count = cut_off(stream, now_ms);
+    stream->cut += count;
+    if (count > 0)
+        log_gated(&stream->gate, LOG_WARN,
+                  "stream \"%s\": cut off %zu of its subscribers: %zu bytes "
+                  "waited, more than queue_bytes, and it did not read",
+                  stream->name, count, load);
+    outlet_service(stream->outlet); /* what is cut off is let go of there */
+    return true;
+}
+
+/* ---- who is not there ---- */
+
 enum { PATIENCE = 5, REMINDER = 300 }; /* looks, about one a second */
 
 /* libzmq tries for ever and says nothing, not even of a name that does not
@@ -113,6 +157,16 @@ void watch_metrics(const struct ports *ports, struct buffer *out)
     metrics_family(&metrics, "kvgate_stream_refused_total", "counter",
                    "Handshakes of a stream that came to nothing, by cause.");
     refused_metrics(&metrics, ports->streams, ports->stream_count);
+    metrics_family(&metrics, "kvgate_stream_cut_total", "counter",
+                   "Subscribers cut off, as more than queue_bytes waited.");
+    for (size_t i = 0; i < ports->stream_count; i++)
+        metrics_u64(&metrics, ports->streams[i].cut, "stream",
+                    ports->streams[i].name, NULL);
+    metrics_family(&metrics, "kvgate_stream_queued_bytes", "gauge",
+                   "Bytes of messages that wait for subscribers.");
+    for (size_t i = 0; i < ports->stream_count; i++)
+        metrics_u64(&metrics, outlet_load(ports->streams[i].outlet), "stream",
+                    ports->streams[i].name, NULL);
     metrics_family(&metrics, "kvgate_stream_subscribers", "gauge",
                    "Connections of a stream.");
     for (size_t i = 0; i < ports->stream_count; i++)

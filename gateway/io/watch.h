@@ -8,9 +8,16 @@
 #include "io/ports.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Read its news and log them; true: it has a connection more or less. */
 bool watch_port(struct port *port);
+
+/*
+ * Every few milliseconds: cut off who does not read a stream while more waits
+ * for its subscribers than queue_bytes.  True: that is so, look again soon.
+ */
+bool watch_load(struct port *stream, uint64_t now_ms);
 
 /* About once a second: one that connects and was refused tries again. */
 void watch_refusal(struct port *port);

@@ -45,7 +45,7 @@ def expected_counters():
                    'position="1"}')
     for stream in ("all", "own"):
         for name in ("published_batches", "published_events", "published_bytes",
-                     "reserved_numbers", "announcements", "heartbeats"):
+                     "reserved_numbers", "announcements", "heartbeats", "cut"):
             yield f'kvgate_stream_{name}_total{{stream="{stream}"}}'
         for cause in STREAM_CAUSES:
             yield f'kvgate_stream_losses_total{{stream="{stream}",cause="{cause}"}}'

@@ -4,6 +4,7 @@ import collections
 import pathlib
 import subprocess
 import sys
+import time
 
 import zmq
 
@@ -134,14 +135,21 @@ class Subscriber:
 class Process:
     """A subscriber in a process of its own, which can be stopped like any."""
 
-    def __init__(self, endpoint, hwm=10):
+    def __init__(self, endpoint, hwm=10, bind=False):
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "support.subscriber", endpoint, str(hwm)],
+            [sys.executable, "-m", "support.subscriber", endpoint, str(hwm), "bind" * bind],
             cwd=pathlib.Path(__file__).parent.parent, stdout=subprocess.PIPE, text=True)
+        if bind:
+            self.endpoint = self.process.stdout.readline().strip()
+
+    def arrival(self):
+        """The next number it received, and when, by the clock of time.monotonic()."""
+        number, moment = self.process.stdout.readline().split()
+        return int(number), float(moment)
 
     def number(self):
         """The next number it received."""
-        return int(self.process.stdout.readline())
+        return self.arrival()[0]
 
     def send_signal(self, number):
         self.process.send_signal(number)
@@ -152,14 +160,19 @@ class Process:
         self.process.stdout.close()
 
 
-def main(endpoint, hwm):
-    """Print the number of every message."""
+def main(endpoint, hwm, bind):
+    """Print the number of every message, and when it came."""
     with zmq.Context() as context, context.socket(zmq.SUB) as socket:
         socket.setsockopt(zmq.RCVHWM, int(hwm))
         socket.setsockopt(zmq.SUBSCRIBE, b"")
-        socket.connect(endpoint)
+        if bind:
+            socket.bind(endpoint)
+            print(socket.getsockopt_string(zmq.LAST_ENDPOINT), flush=True)
+        else:
+            socket.connect(endpoint)
         while True:
-            print(int.from_bytes(socket.recv_multipart()[1], "big"), flush=True)
+            number = socket.recv_multipart()[1]
+            print(int.from_bytes(number, "big"), time.monotonic(), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
---- base/config_field.c: spans of time.
+--- base/config_field.c: spans of time, sizes.
 local subject = require "tests.support.config"
 local stream = subject.stream
 local read = subject.read
@@ -42,5 +42,31 @@ describe("config_field", function()
       assert.equal(0, read(stream "heartbeat: 0s").streams[1].heartbeat_ms)
       assert.equal(1, #mistakes_of(stream "announce_after: 0"))
     end)
+  end)
+
+  describe("sizes of queues", function()
+    for text, bytes in pairs {
+      ["1MiB"] = 1048576,
+      ["1048576"] = 1048576,
+      ["1024KiB"] = 1048576,
+      ["1.5GiB"] = 1610612736,
+      ["64GiB"] = 68719476736,
+    } do
+      it("can be " .. text, function()
+        assert.equal(bytes, read(stream("queue_bytes: " .. text)).streams[1].queue_bytes)
+      end)
+    end
+
+    for _, text in ipairs {
+      "0", "1048575", "1023KiB", "65GiB", "1MB", "1 MiB", "-1", "true", "[ ]",
+    } do
+      it("cannot be " .. text, function()
+        local yaml, places = unmark(stream("queue_bytes: §" .. text))
+        local lines = mistakes_of(yaml)
+        assert.equal(1, #lines)
+        assert.is_truthy(lines[1]:find(places[1]
+          .. ": queue_bytes: expected a size like 16MiB or 1GiB, from 1MiB to 64GiB", 1, true))
+      end)
+    end
   end)
 end)

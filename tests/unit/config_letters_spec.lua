@@ -11,10 +11,14 @@ local NO_STREAM = "on_error: dead_letter, but there is no stream for them, expec
 describe("config_letters", function()
   it("takes every key, and has a stream's defaults", function()
     local config = read(file { more = LETTERS .. SENDER:format "" })
-    assert.same({ bind = "tcp://127.0.0.1:6009", hwm = 1000, topic = "" }, config.dead_letters)
+    assert.same(
+      { bind = "tcp://127.0.0.1:6009", hwm = 1000, queue_bytes = 67108864, topic = "" },
+      config.dead_letters)
     assert.equal("dead_letter", config.filters[1].on_error)
-    config = read(file { more = 'dead_letters: { connect: "ipc:///l", topic: t, hwm: 5 }' })
-    assert.same({ connect = "ipc:///l", hwm = 5, topic = "t" }, config.dead_letters)
+    config = read(file { more = 'dead_letters: { connect: "ipc:///l", topic: t, hwm: 5, '
+      .. "queue_bytes: 1MiB }" })
+    assert.same({ connect = "ipc:///l", hwm = 5, queue_bytes = 1048576, topic = "t" },
+      config.dead_letters)
   end)
 
   it("is not there unless it is named", function()
@@ -47,7 +51,8 @@ describe("config_letters", function()
       "both addresses, and a key of streams that letters have not",
       file { more = 'dead_letters: §{ bind: "ipc:///a", connect: "ipc:///b", §name: x }' },
       "dead_letters with both connect and bind, expected one of the two",
-      'unknown key of dead_letters "name", expected one of bind, connect, topic, hwm, curve, plain',
+      'unknown key of dead_letters "name", expected one of bind, connect, topic, hwm, '
+        .. "queue_bytes, curve, plain",
     },
     {
       "misspelt words, with the nearest",

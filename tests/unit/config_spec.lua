@@ -50,7 +50,7 @@ describe("config", function()
         {
           name = "store",
           connect = "tcp://master:5557",
-          hwm = 100000,
+          hwm = 10000,
           topic = "",
           gap_guard = true,
         },
@@ -60,6 +60,7 @@ describe("config", function()
           name = "out",
           bind = "tcp://127.0.0.1:6001",
           hwm = 1000,
+          queue_bytes = 67108864,
           topic = "",
           event_id = "keep",
           announce_after_ms = 1000,
@@ -93,6 +94,7 @@ streams:
   connect: tcp://[::1]:6001
   topic: t
   hwm: 5
+  queue_bytes: 1GiB
   sources: [ b, a ]
   accept: { tenant_id: acme, dp_rank: [ 0, 18446744073709551615 ], medium: null }
   filters: [ { script: three.lua, on_error: lose } ]
@@ -120,6 +122,7 @@ streams:
       connect = "tcp://[::1]:6001",
       topic = "t",
       hwm = 5,
+      queue_bytes = 1073741824,
       sources = { "b", "a" },
       accept = {
         tenant_id = { { "string", "acme" } },

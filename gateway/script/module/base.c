@@ -94,6 +94,8 @@ static void set_socket(lua_State *L, const struct config_socket *socket)
 {
     set_text(L, socket->bind ? "bind" : "connect", socket->endpoint);
     set_number(L, "hwm", socket->hwm);
+    if (socket->queue_bytes != 0)
+        set_number(L, "queue_bytes", (double)socket->queue_bytes);
 }
 
 static void set_filters(lua_State *L, const struct config_filters *filters)
