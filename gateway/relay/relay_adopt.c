@@ -99,7 +99,7 @@ static void mark_changed_feeds(struct relay *relay)
         uint64_t feed = relay->plan->pipeline->feeds[i];
 
         if (stream->record->feed != 0 && stream->record->feed != feed)
-            stream_lose(stream, LOSS_RELOAD, 1);
+            stream_lose(stream, LOSS_RELOAD, 1, STREAM_ALL_SOURCES);
         stream->record->feed = feed;
     }
 }

@@ -22,7 +22,7 @@ void relay_lose(struct relay *relay, size_t index, enum loss_cause cause,
     relay->sources[index]->counters.losses[cause]++;
     for (size_t i = 0; i < pipeline->stream_count; i++)
         if (reach[i / 64] >> i % 64 & 1)
-            stream_lose(relay->streams[i], cause, width);
+            stream_lose(relay->streams[i], cause, width, (uint32_t)index);
     if (pipeline->on_loss)
         occasion_loss(&occasion, index, cause, width);
 }

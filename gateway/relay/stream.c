@@ -143,13 +143,14 @@ static void has_more(struct stream *stream)
         stream_flush(stream);
 }
 
-void stream_append(struct stream *stream, const struct event *event)
+void stream_append(struct stream *stream, const struct event *event,
+                   uint32_t source)
 {
     struct seq_stamper *stamper = &stream->record->stamper;
     const uint64_t *id = stream->restamp ? &stamper->next_id : NULL;
 
     if (!builder_append(&stream->builder, event, id)) {
-        stream_lose(stream, LOSS_SIZE, 1);
+        stream_lose(stream, LOSS_SIZE, 1, source);
         return;
     }
     if (stream->restamp)
@@ -177,8 +178,10 @@ void stream_forward(struct stream *stream, const struct message *message,
         count_unsent(stream, &head);
 }
 
-void stream_lose(struct stream *stream, enum loss_cause cause, uint64_t width)
+void stream_lose(struct stream *stream, enum loss_cause cause, uint64_t width,
+                 uint32_t source)
 {
+    (void)source;
     struct seq_stamper *stamper = &stream->record->stamper;
 
     stream_flush(stream);

@@ -20,6 +20,9 @@
 #include "relay/moment.h"
 #include "relay/sink.h"
 
+/* In place of a source's index: the loss may be of any of them. */
+#define STREAM_ALL_SOURCES UINT32_MAX
+
 struct stream_counters {
     uint64_t events;              /* events in the messages sent */
     uint64_t bytes;               /* payload bytes in them */
@@ -61,8 +64,10 @@ void stream_free(struct stream *stream);
 void stream_configure(struct stream *stream,
                       const struct config_stream *config);
 
-/* Add one event; sends when the message is full. */
-void stream_append(struct stream *stream, const struct event *event);
+/* Add one event of a source (its index, or STREAM_ALL_SOURCES); sends when the
+ * message is full. */
+void stream_append(struct stream *stream, const struct event *event,
+                   uint32_t source);
 
 /* Add a letter as stream_append adds an event. */
 void stream_append_letter(struct stream *stream, const struct letter *letter);
@@ -75,8 +80,10 @@ void stream_forward(struct stream *stream, const struct message *message,
 /* Send what is open, if anything. */
 void stream_flush(struct stream *stream);
 
-/* THE way to lose: send what is open, then leave `width` numbers out. */
-void stream_lose(struct stream *stream, enum loss_cause cause, uint64_t width);
+/* THE way to lose: send what is open, then leave `width` numbers out.  What was
+ * lost is of the source at that index, or of any: STREAM_ALL_SOURCES. */
+void stream_lose(struct stream *stream, enum loss_cause cause, uint64_t width,
+                 uint32_t source);
 
 /* Show a gap that is due, or beat; returns the milliseconds until the next. */
 uint64_t stream_tick(struct stream *stream);

@@ -16,6 +16,12 @@ static uint64_t *reach_of(const struct window *window, uint32_t slot)
     return batch_of(window)->reach + (size_t)slot * window->pipeline->words;
 }
 
+/* Whose events these are: what a timer's filter made may be of any source. */
+static uint32_t source_of(const struct window *window)
+{
+    return window->source == NULL ? STREAM_ALL_SOURCES : window->source_index;
+}
+
 static struct origin origin_of(const struct window *window)
 {
     const struct pipeline *pipeline = window->pipeline;
@@ -95,8 +101,8 @@ static void lose_plain(const struct window *window, enum loss_cause cause,
         uint64_t bits = window->reach[word] & ~window->pipeline->filtered[word];
 
         while (bits != 0)
-            stream_lose(window->streams[next_stream(word, &bits)], cause,
-                        count);
+            stream_lose(window->streams[next_stream(word, &bits)], cause, count,
+                        source_of(window));
     }
 }
 
@@ -109,7 +115,8 @@ static void append_plain(const struct window *window, uint32_t slot)
         uint64_t bits = reach[word] & ~window->pipeline->filtered[word];
 
         while (bits != 0)
-            stream_append(window->streams[next_stream(word, &bits)], event);
+            stream_append(window->streams[next_stream(word, &bits)], event,
+                          source_of(window));
     }
 }
 
@@ -267,11 +274,11 @@ static void emit_all(const struct window *window, size_t stream)
         if (event->state == EVENT_LOST) {
             enum loss_cause cause = (enum loss_cause)event->cause;
 
-            stream_lose(to, cause, count_lost(batch, &slot));
+            stream_lose(to, cause, count_lost(batch, &slot), source_of(window));
             continue;
         }
         if (event->state == EVENT_LIVE && wants(window, slot, stream))
-            stream_append(to, event);
+            stream_append(to, event, source_of(window));
         slot = event->next;
     }
 }
@@ -397,7 +404,8 @@ static void run_chain(const struct window *window, size_t stream)
     else
         emit_all(window, stream);
     if (missing > 0)
-        stream_lose(window->streams[stream], LOSS_SPACE, missing);
+        stream_lose(window->streams[stream], LOSS_SPACE, missing,
+                    source_of(window));
     batch->head = head;
     batch->used = used;
     arena_rewind(batch->arena, &mark);
