@@ -15,6 +15,7 @@ enum {
     RECONNECT_FIRST_MS = 100,
     RECONNECT_MAX_MS = 1000,
     CONNECT_TIMEOUT_MS = 5000,
+    HANDSHAKE_MS = 15000,  /* who says nothing for so long is shown out */
     KEEPALIVE_IDLE_S = 30, /* a peer that vanished is noticed in a minute */
     KEEPALIVE_INTERVAL_S = 10,
     KEEPALIVE_PROBES = 3,
@@ -84,6 +85,7 @@ static void set_liveness(void *socket)
     set_number(socket, ZMQ_RECONNECT_IVL, RECONNECT_FIRST_MS);
     set_number(socket, ZMQ_RECONNECT_IVL_MAX, RECONNECT_MAX_MS);
     set_number(socket, ZMQ_CONNECT_TIMEOUT, CONNECT_TIMEOUT_MS);
+    set_number(socket, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS);
     set_number(socket, ZMQ_TCP_KEEPALIVE, 1);
     set_number(socket, ZMQ_TCP_KEEPALIVE_IDLE, KEEPALIVE_IDLE_S);
     set_number(socket, ZMQ_TCP_KEEPALIVE_INTVL, KEEPALIVE_INTERVAL_S);
