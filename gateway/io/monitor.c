@@ -16,7 +16,7 @@
 
 enum {
     ENDPOINT_MAX = 256,
-    STUCK_LOOKS = 20, /* a busy peer has no room now and then, too */
+    STUCK_LOOKS = 5, /* a busy peer has no room now and then, too */
     EVENTS = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_ACCEPTED |
              ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED |
              ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
