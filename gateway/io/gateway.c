@@ -260,6 +260,7 @@ static enum reload_end try_reload(struct gateway *gateway,
     }
     check_admin(gateway->config, draft.config, &reload->notes);
     ports_tell_kept(ports, &reload->notes);
+    ports_warn_of_strangers(ports);
     trial_tell_state(gateway->relay, draft.plan, &reload->notes);
     put_into_force(gateway, &draft, ports);
     if (reload->trial.tried < reload->trial.messages)

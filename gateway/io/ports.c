@@ -200,7 +200,7 @@ static void warn_of_strangers(const struct port *ports, size_t count,
     for (size_t i = 0; i < count; i++) {
         const struct config_socket *socket = ports[i].socket;
 
-        if (socket->bind && socket->security == NULL &&
+        if (!ports[i].shared && socket->bind && socket->security == NULL &&
             !config_socket_is_local(socket))
             log_line(LOG_WARN,
                      "%s \"%s\": %s is open to other machines without curve: "

@@ -37,7 +37,7 @@ void ports_commit(struct ports *ports, const struct config *config,
 /* A line for each socket that keeps a higher queue bound than it is to have. */
 void ports_tell_kept(const struct ports *ports, struct buffer *out);
 
-/* Warn of each socket that strangers can reach, and that lets them in. */
+/* Warn of each new socket that strangers can reach, and that lets them in. */
 void ports_warn_of_strangers(const struct ports *ports);
 
 /* Close all. */

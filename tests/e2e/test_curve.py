@@ -429,6 +429,16 @@ class Open(CurveCase):
         self.assertRegex(self.warnings()[1], r'^stream "all": tcp://\S+ is open to other machines '
                          r'without curve: whoever reaches it can read it$')
 
+    def test_a_reload_warns_of_what_it_opens(self):
+        self.start(stream={"bind": "tcp://0.0.0.0:*"})
+        config = self.gateway.config
+        config["streams"].append({"name": "more", "bind": "tcp://*:*", "announce_after": "60m"})
+        self.gateway.configure(config)
+        self.reload()
+        self.reload()
+        self.assertEqual([warning.split(":")[0] for warning in self.warnings()],
+                         ['stream "all"', 'stream "more"'])
+
     def test_addresses_of_this_machine_say_nothing(self):
         self.start(source={"bind": LOCAL})
         self.assertEqual(self.warnings(), [])
